@@ -244,17 +244,6 @@ static PyObject *lazy_portable(PyObject *module, PyObject *yes) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef module_functions[] = {
-    {"lazy_capsule", lazy_capsule, METH_O, NULL},
-    {"lazy_class", lazy_class, METH_O, NULL},
-    {"lazy_portable", lazy_portable, METH_O, NULL},
-    {"lazy_tell", lazy_tell, METH_O, NULL},
-    {"lazy_over", (PyCFunction)(void (*)(void))lazy_make, METH_FASTCALL, NULL},
-    {"lazy_arange", lazy_arange_new, METH_VARARGS, NULL},
-    {"lazy_foreign", lazy_foreign_new, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
 int lazy_vector_exec(PyObject *module) {
     native_state *state = native_get_state(module);
     gather_methods();
@@ -268,5 +257,10 @@ int lazy_vector_exec(PyObject *module) {
         PyModule_AddType(module, state->lazy_vector_type) < 0) {
         return -1;
     }
-    return PyModule_AddFunctions(module, module_functions);
+    return ADD_FUNCTIONS(
+        module, {"lazy_capsule", lazy_capsule, METH_O, NULL}, {"lazy_class", lazy_class, METH_O, NULL},
+        {"lazy_portable", lazy_portable, METH_O, NULL}, {"lazy_tell", lazy_tell, METH_O, NULL},
+        {"lazy_over", (PyCFunction)(void (*)(void))lazy_make, METH_FASTCALL, NULL},
+        {"lazy_arange", lazy_arange_new, METH_VARARGS, NULL},
+        {"lazy_foreign", lazy_foreign_new, METH_VARARGS, NULL});
 }

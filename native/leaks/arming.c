@@ -54,16 +54,11 @@ static PyObject *raw_memory_disarm(PyObject *module, PyObject *ignored) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef arming_methods[] = {
-    {"freeing_arm", freeing_arm, METH_NOARGS, NULL},
-    {"freeing_disarm", freeing_disarm, METH_NOARGS, NULL},
-    {"raw_memory_arm", raw_memory_arm, METH_O, NULL},
-    {"raw_memory_disarm", raw_memory_disarm, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
 int arming_exec(PyObject *module) {
     got_family_add(GOT_FREEING, &freeing_source);
     got_family_add(GOT_RAW_MEMORY, &raw_memory_source);
-    return PyModule_AddFunctions(module, arming_methods);
+    return ADD_FUNCTIONS(module, {"freeing_arm", freeing_arm, METH_NOARGS, NULL},
+                         {"freeing_disarm", freeing_disarm, METH_NOARGS, NULL},
+                         {"raw_memory_arm", raw_memory_arm, METH_O, NULL},
+                         {"raw_memory_disarm", raw_memory_disarm, METH_NOARGS, NULL});
 }

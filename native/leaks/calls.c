@@ -154,10 +154,7 @@ static int returns_status(call_convention convention) {
 
 // Whether the caller reads the result as an error. An ended iterator returns NULL without an exception.
 static int means_error(call_convention convention, uintptr_t result, int failed) {
-    if (returns_status(convention)) {
-        return (int)result < 0;
-    }
-    return !result && (failed || convention != CALL_NEXT);
+    return returns_status(convention) ? (int)result < 0 : !result && (failed || convention != CALL_NEXT);
 }
 
 uintptr_t ledger_call(const calls_called *called, const uintptr_t words[5]) {

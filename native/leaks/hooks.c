@@ -44,10 +44,13 @@ enum { ROLE_SCALAR, ROLE_STATUS = 0, ROLE_POINTER = 0, ROLE_NOTHING = 0 };
 
 #define BEGIN(name, args, letters, letter) \
     void *const addresses[] = {ADDRESSES args NULL}; \
-    noted_call call = {.effects = letters, .where = addresses, .slot = ring_here.slot, .row = capi_##name}; \
-    call.from = (uintptr_t)__builtin_return_address(0); \
-    call.role = letter; \
-    call.gil = PyGILState_UNLOCKED; \
+    noted_call call = {.effects = letters, \
+                       .where = addresses, \
+                       .from = (uintptr_t)__builtin_return_address(0), \
+                       .slot = ring_here.slot, \
+                       .row = capi_##name, \
+                       .role = letter, \
+                       .gil = PyGILState_UNLOCKED}; \
     ledger_note_before(&call)
 
 #define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \

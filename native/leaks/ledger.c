@@ -333,15 +333,6 @@ static PyObject *ledger_give_back(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef ledger_methods[] = {
-    {"ledger_open", ledger_open, METH_O, NULL},
-    {"ledger_close", ledger_close, METH_O, NULL},
-    {"ledger_release", ledger_release, METH_O, NULL},
-    {"ledger_rooms", ledger_rooms, METH_NOARGS, NULL},
-    {"ledger_give_back", ledger_give_back, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
 // The names for the numbers in rows: LEDGER_FLAGS, LEDGER_RELATIONS, LEDGER_FAULTS.
 int ledger_exec(PyObject *module) {
     capi_ledger_of.hook = ledger_hook;
@@ -364,5 +355,8 @@ int ledger_exec(PyObject *module) {
         names_add(module, "LEDGER_FAULTS", kinds, KINDS) < 0) {
         return -1;
     }
-    return PyModule_AddFunctions(module, ledger_methods);
+    return ADD_FUNCTIONS(
+        module, {"ledger_open", ledger_open, METH_O, NULL}, {"ledger_close", ledger_close, METH_O, NULL},
+        {"ledger_release", ledger_release, METH_O, NULL}, {"ledger_rooms", ledger_rooms, METH_NOARGS, NULL},
+        {"ledger_give_back", ledger_give_back, METH_VARARGS, NULL});
 }

@@ -76,7 +76,7 @@ static __attribute__((noinline)) void scan_collect(scan_walk *walk, const uint64
 
 // `count` is a constant in each copy of the loop, so the needles stay in registers. The reads are aligned
 // words of memory that a sanitizer knows nothing of.
-static inline __attribute__((always_inline)) void scan_plain(scan_walk *walk, const int count) {
+ALWAYS_INLINE void scan_plain(scan_walk *walk, const int count) {
     const scan_range *needles = walk->job->needles;
     const uint64_t *at = walk->at, *stop = walk->stop;
     for (; at + STEP_WORDS <= stop; at += STEP_WORDS) {

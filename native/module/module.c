@@ -73,11 +73,9 @@ static int module_clear(PyObject *module) {
 
 static void module_free(void *module) { module_clear(module); }
 
-static PyModuleDef_Slot module_slots[] = {
 #define PART_SLOT(name) {Py_mod_exec, name##_exec},
-    INSPECTOR_PARTS(PART_SLOT)
-#undef PART_SLOT
-        COMPAT_INTERPRETERS_SLOT,
+static PyModuleDef_Slot module_slots[] = {
+    INSPECTOR_PARTS(PART_SLOT) COMPAT_INTERPRETERS_SLOT,
     {0, NULL},
 };
 

@@ -25,6 +25,7 @@
 #include "module/clock.h"
 #include "module/compat.h"
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 // Of a function that reads memory which AddressSanitizer did not see being allocated.
 #define UNSANITIZED __attribute__((no_sanitize("address")))
 
@@ -114,16 +115,17 @@ int error_no_memory(void);
     PART(writes_pages) \
     PART(docs)
 
-// The exec function of a part that adds functions only; its rows are those of a PyMethodDef.
-#define PART_FUNCTIONS(name, ...) \
-    int name##_exec(PyObject *module) { \
+// Adds functions to the module, by rows of a PyMethodDef; and the exec function of a part that does no more.
+#define ADD_FUNCTIONS(module, ...) \
+    __extension__({ \
         static PyMethodDef functions[] = {__VA_ARGS__, {NULL, NULL, 0, NULL}}; \
-        return PyModule_AddFunctions(module, functions); \
-    }
+        PyModule_AddFunctions(module, functions); \
+    })
+#define PART_FUNCTIONS(name, ...) \
+    int name##_exec(PyObject *module) { return ADD_FUNCTIONS(module, __VA_ARGS__); }
 
 #define DECLARE_PART(name) int name##_exec(PyObject *module /* borrowed */);
 INSPECTOR_PARTS(DECLARE_PART)
-#undef DECLARE_PART
 
 // module/text.c: short printable text in a buffer on the stack; `limit` is at most TEXT_MAX_CHARS.
 enum { TEXT_MAX_CHARS = 200 };

@@ -48,10 +48,7 @@ static long call_count(PyObject *object /* borrowed */, int level, int first, in
 
 static PyObject *call_entered_from_c(PyObject *module /* borrowed */, PyObject *args /* borrowed */) {
     int level;
-    if (!PyArg_ParseTuple(args, "i:entered_from_c", &level)) {
-        return NULL;
-    }
-    return PyBool_FromLong(call_from_c(level));
+    return PyArg_ParseTuple(args, "i:entered_from_c", &level) ? PyBool_FromLong(call_from_c(level)) : NULL;
 }
 
 static PyObject *call_stack_slots(PyObject *module /* borrowed */, PyObject *args /* borrowed */) {

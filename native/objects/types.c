@@ -181,7 +181,6 @@ const char *types_slot_name(Py_ssize_t offset) {
     {offsetof(PyTypeObject, table), offsetof(PyHeapTypeObject, field), sizeof(((PyHeapTypeObject *)0)->field)}
         TABLE(tp_as_async, as_async),       TABLE(tp_as_number, as_number), TABLE(tp_as_mapping, as_mapping),
         TABLE(tp_as_sequence, as_sequence), TABLE(tp_as_buffer, as_buffer),
-#undef TABLE
     };
     for (int i = 0; i < SLOTS; i++) {
         Py_ssize_t at = slot_rows[i].offset;

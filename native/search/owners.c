@@ -237,22 +237,15 @@ static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs)
                          count, "interrupted", s->progress_ran);
 }
 
-static PyMethodDef owners_functions[] = {
-    {"find_holders", (PyCFunction)(void (*)(void))owners_find, METH_VARARGS | METH_KEYWORDS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-// References of a code object that no attribute gives: names of its variables, and what it remembers.
-static PyObject *code_fields(void) {
-    return Py_BuildValue("{s:n,s:n,s:n}", "co_localsplusnames", offsetof(PyCodeObject, co_localsplusnames),
-                         "co_localspluskinds", offsetof(PyCodeObject, co_localspluskinds),
-                         COMPAT_CODE_CACHE_NAME, offsetof(PyCodeObject, COMPAT_CODE_CACHE));
-}
-
 int owners_exec(PyObject *module) {
-    _owned_ PyObject *fields = code_fields();
+    // References of a code object that no attribute gives: names of its variables, and what it remembers.
+    _owned_ PyObject *fields =
+        Py_BuildValue("{s:n,s:n,s:n}", "co_localsplusnames", offsetof(PyCodeObject, co_localsplusnames),
+                      "co_localspluskinds", offsetof(PyCodeObject, co_localspluskinds),
+                      COMPAT_CODE_CACHE_NAME, offsetof(PyCodeObject, COMPAT_CODE_CACHE));
     if (!fields || PyModule_AddObjectRef(module, "CODE_FIELDS", fields) < 0) {
         return -1;
     }
-    return PyModule_AddFunctions(module, owners_functions);
+    return ADD_FUNCTIONS(module, {"find_holders", (PyCFunction)(void (*)(void))owners_find,
+                                  METH_VARARGS | METH_KEYWORDS, NULL});
 }

@@ -146,8 +146,6 @@ int pymalloc_split(const scan_runs *runs, uint32_t size, scan_runs *ret_with, sc
     *ret_with = (scan_runs){.rows = scratch_alloc(memory, most * sizeof(scan_range))};
     *ret_without = (scan_runs){.rows = scratch_alloc(memory, most * sizeof(scan_range))};
     pool_split split = {runs, size, ret_with, ret_without};
-    if (!ret_with->rows || !ret_without->rows) {
-        return -1;
-    }
-    return memory_guarded(split_body, &split) < 0 ? 1 : 0;
+    int is_full = !ret_with->rows || !ret_without->rows;
+    return is_full ? -1 : memory_guarded(split_body, &split) < 0;
 }

@@ -46,7 +46,6 @@ void writes_repeat_run(const writes_repeat *repeat, greg_t *registers) {
     default:
         repeat->copies ? ({ RUN("rep movsq"); }) : ({ RUN("rep stosq"); });
     }
-#undef RUN
     registers[REG_RDI] = (greg_t)to;
     registers[REG_RSI] = (greg_t)from;
     registers[REG_RCX] = (greg_t)count;

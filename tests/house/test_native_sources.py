@@ -20,8 +20,9 @@ PROSE_MIN = 0.10
 FUNCTION = re.compile(
     r"^(?!static|#|typedef|extern)\w[\w \*]*?(\w+)\((?:[^;{}()]|\([^;{}()]*\))*\) \{", re.MULTILINE
 )
-INLINE = re.compile(r"^static (?:inline )?\w[\w \*]*?(\w+)\((?:[^;{}()]|\([^;{}()]*\))*\) \{", re.MULTILINE)
-STATIC = re.compile(r"^static (?:inline )?\w[\w \*]*?\b(\w+)\(", re.MULTILINE)
+LOCAL = r"^(?:static (?:inline )?|ALWAYS_INLINE )\w[\w \*]*?"
+INLINE = re.compile(LOCAL + r"(\w+)\((?:[^;{}()]|\([^;{}()]*\))*\) \{", re.MULTILINE)
+STATIC = re.compile(LOCAL + r"\b(\w+)\(", re.MULTILINE)
 PROTOTYPES = re.compile(
     r"^(?!typedef|#|static)\w[\w \*]*?\b\w+\((?:[^;{}()]|\([^;{}()]*\))*\)[^;{}]*;", re.MULTILINE
 )

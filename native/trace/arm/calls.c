@@ -98,8 +98,6 @@ int calls_is_armed(const uintptr_t *place) {
 
 // ----- the call -----------------------------------------------------------------------------------
 
-static void leave(const uint32_t *depth) { ring_exit(*depth); }
-
 static void unmute(const int *unused) {
     (void)unused;
     ring_unmute();
@@ -162,8 +160,7 @@ static __attribute__((noinline)) uintptr_t enter_other(uintptr_t a, uintptr_t b,
     record.start = ring_start_ticks();
     uintptr_t result;
     {
-        // The cleanup runs for a C++ exception too.
-        const uint32_t depth __attribute__((cleanup(leave))) = ring_enter();
+        const uint32_t _entered_ depth = ring_enter();
         record.depth = ring_depth_byte(depth);
         result = row->original(a, b, c, d, e);
     }
@@ -185,8 +182,7 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
     call.site = sites_of(thread);
     uintptr_t result;
     {
-        // The cleanup runs for a C++ exception too.
-        const uint32_t depth __attribute__((cleanup(leave))) = ring_enter();
+        const uint32_t _entered_ depth = ring_enter();
         call.depth = ring_depth_byte(depth);
         call.start = ring_start_ticks();
         result = row->original(a, b, c, d, e);
@@ -374,14 +370,9 @@ static PyObject *calls_function(PyObject *module, PyObject *number) {
     return PyLong_FromVoidPtr((void *)rows[wanted].original);
 }
 
-static PyMethodDef calls_methods[] = {
-    {"calls_function", calls_function, METH_O, NULL},
-    {"calls_disarm", calls_disarm, METH_NOARGS, NULL},
-    {"calls_armed", calls_armed, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
 int calls_exec(PyObject *module) {
     (void)running_is_ours(); // sets running_main before the first call
-    return PyModule_AddFunctions(module, calls_methods);
+    return ADD_FUNCTIONS(module, {"calls_function", calls_function, METH_O, NULL},
+                         {"calls_disarm", calls_disarm, METH_NOARGS, NULL},
+                         {"calls_armed", calls_armed, METH_NOARGS, NULL});
 }

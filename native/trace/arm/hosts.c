@@ -51,10 +51,7 @@ static PyObject *host_arm(const char *aimed_at) {
 static PyObject *hosts_found(PyObject *paths) {
     hosts_walk walk = {.paths = paths};
     dl_iterate_phdr(host_find, &walk);
-    if (walk.error) {
-        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
-    }
-    return PyList_New(0);
+    return !walk.error ? PyList_New(0) : PyErr_Occurred() ? NULL : PyErr_NoMemory();
 }
 
 static PyObject *hosts_arm(PyObject *module, PyObject *paths) {

@@ -37,7 +37,6 @@ typedef struct {
 static const table_row table[] = {
 #define NUMPY(name, first, second) {capi_##name, {first, second}},
 #include "trace/arm/numpy.def"
-#undef NUMPY
 };
 enum { ROWS = sizeof table / sizeof *table };
 _Static_assert((int)ROWS <= (int)NUMPY_ROWS_MAX, "trace/capi/trampolines.c has so many trampolines");
@@ -339,14 +338,6 @@ static PyObject *numpy_table_slots(PyObject *module, PyObject *unused) {
     return take(list);
 }
 
-static PyMethodDef numpy_table_methods[] = {
-    {"numpy_table_choose", numpy_table_choose, METH_O, NULL},
-    {"numpy_table_arm", numpy_table_arm, METH_VARARGS, NULL},
-    {"numpy_table_disarm", numpy_table_disarm, METH_NOARGS, NULL},
-    {"numpy_table_slots", numpy_table_slots, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
 static PyObject *places_made(void) {
     PyObject *places = PyTuple_New(ROWS);
     for (uint32_t i = 0; places && i < ROWS; i++) {
@@ -363,5 +354,8 @@ int numpy_table_exec(PyObject *module) {
     if (!places || PyErr_Occurred() || PyModule_AddObjectRef(module, "NUMPY_PLACES", places) < 0) {
         return -1;
     }
-    return PyModule_AddFunctions(module, numpy_table_methods);
+    return ADD_FUNCTIONS(module, {"numpy_table_choose", numpy_table_choose, METH_O, NULL},
+                         {"numpy_table_arm", numpy_table_arm, METH_VARARGS, NULL},
+                         {"numpy_table_disarm", numpy_table_disarm, METH_NOARGS, NULL},
+                         {"numpy_table_slots", numpy_table_slots, METH_NOARGS, NULL});
 }

@@ -135,11 +135,6 @@ static PyObject *allocations_set_open(PyObject *module, PyObject *open) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef allocations_methods[] = {
-    {"allocations_open", allocations_set_open, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
 #define ALLOCATION_NAME(name, ...) #name,
 static const char *const names[] = {ALLOCATIONS_IMPORTED(ALLOCATION_NAME)
                                         ALLOCATIONS_DOMAINS(ALLOCATION_NAME)};
@@ -147,5 +142,5 @@ static const char *const names[] = {ALLOCATIONS_IMPORTED(ALLOCATION_NAME)
 int allocations_exec(PyObject *module) {
     return names_add(module, "ALLOCATORS", names, ALLOCATIONS_COUNT) < 0
                ? -1
-               : PyModule_AddFunctions(module, allocations_methods);
+               : ADD_FUNCTIONS(module, {"allocations_open", allocations_set_open, METH_O, NULL});
 }

@@ -112,8 +112,6 @@ static void write_value(const event *call, uint32_t number, const foreign_type *
                          .func = (uint8_t)letters[type->type % TYPE_COUNT]});
 }
 
-static void leave(const uint32_t *depth) { ring_exit(*depth); }
-
 static void call_recorded(foreign_caller caller, foreign_interface *call, foreign_function function,
                           void *result, void **values) {
     uint32_t shown = call->count < ARGUMENTS_MAX ? call->count : ARGUMENTS_MAX;
@@ -127,7 +125,7 @@ static void call_recorded(foreign_caller caller, foreign_interface *call, foreig
     }
     record.start = ring_start_ticks();
     {
-        const uint32_t depth __attribute__((cleanup(leave))) = ring_enter();
+        const uint32_t _entered_ depth = ring_enter();
         record.depth = ring_depth_byte(depth);
         caller(call, function, result, values);
     }

@@ -190,6 +190,10 @@ static inline int ring_is_muted(void) {
     return ring_here.muted && (uintptr_t)__builtin_frame_address(0) < ring_here.muted;
 }
 
+// Of a variable with the result of ring_enter: ring_exit follows on every way out, a C++ exception too.
+static inline void ring_exit_at(const uint32_t *depth) { ring_exit(*depth); }
+#define _entered_ __attribute__((cleanup(ring_exit_at)))
+
 static inline uint8_t ring_depth_byte(uint32_t depth) {
     return depth < UINT8_MAX ? (uint8_t)depth : UINT8_MAX;
 }

@@ -172,16 +172,6 @@ static PyObject *read_mark(PyObject *module, PyObject *args) {
     return PyBool_FromLong(ring_record(&mark));
 }
 
-static PyMethodDef read_methods[] = {
-    {"ring_begin", read_begin, METH_VARARGS, NULL},
-    {"ring_read", read_rings, METH_NOARGS, NULL},
-    {"ring_written", read_written, METH_NOARGS, NULL},
-    {"ring_end", read_end, METH_NOARGS, NULL},
-    {"ring_clock", read_clock, METH_NOARGS, NULL},
-    {"ring_mark", read_mark, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
 // A function that adds to the module a tuple of the rows that a list gives.
 #define TABLE(LIST, ROW) \
     static int set_##LIST(PyObject *module) { \
@@ -209,5 +199,8 @@ int ring_read_exec(PyObject *module) {
         PyModule_AddObjectRef(module, "RING_MAGIC", magic) < 0) {
         return -1;
     }
-    return PyModule_AddFunctions(module, read_methods);
+    return ADD_FUNCTIONS(
+        module, {"ring_begin", read_begin, METH_VARARGS, NULL}, {"ring_read", read_rings, METH_NOARGS, NULL},
+        {"ring_written", read_written, METH_NOARGS, NULL}, {"ring_end", read_end, METH_NOARGS, NULL},
+        {"ring_clock", read_clock, METH_NOARGS, NULL}, {"ring_mark", read_mark, METH_VARARGS, NULL});
 }

@@ -36,19 +36,17 @@ typedef struct {
     PyObject *text;  // borrowed: the text that fits; or NULL
 } compact_values;
 
-#define COMPACT_INLINE static inline __attribute__((always_inline))
-
 // ----- before the call ------------------------------------------------------------------------------
 
-COMPACT_INLINE int compact_is_scalar(PyObject *object /* borrowed */) {
+ALWAYS_INLINE int compact_is_scalar(PyObject *object /* borrowed */) {
     PyTypeObject *type = Py_TYPE(object);
     return type == &PyLong_Type || type == &PyUnicode_Type || type == &PyFloat_Type || object == Py_None ||
            type == &PyBool_Type;
 }
 
 // The object whose method is called; 0 where its type does not fit a compact record.
-COMPACT_INLINE int compact_take_self(PyObject *self /* borrowed; NULL: a static method */,
-                                     compact_inputs *ret) {
+ALWAYS_INLINE int compact_take_self(PyObject *self /* borrowed; NULL: a static method */,
+                                    compact_inputs *ret) {
     PyTypeObject *type = self ? Py_TYPE(self) : NULL;
     if (!self || type == &PyModule_Type) {
         return 1;
@@ -68,15 +66,15 @@ COMPACT_INLINE int compact_take_self(PyObject *self /* borrowed; NULL: a static 
     return ret->kind && items <= UINT32_MAX;
 }
 
-COMPACT_INLINE int compact_take_vector(PyObject *const *items /* borrowed */, size_t count, uintptr_t named,
-                                       compact_inputs *ret) {
+ALWAYS_INLINE int compact_take_vector(PyObject *const *items /* borrowed */, size_t count, uintptr_t named,
+                                      compact_inputs *ret) {
     ret->values[COMPACT_FIRST] = count ? items[0] : NULL;
     ret->values[COMPACT_SECOND] = count > 1 ? items[1] : NULL;
     return count <= 2 && !named;
 }
 
-COMPACT_INLINE int compact_take_arguments(uint8_t convention, uintptr_t b, uintptr_t c, uintptr_t d,
-                                          compact_inputs *ret) {
+ALWAYS_INLINE int compact_take_arguments(uint8_t convention, uintptr_t b, uintptr_t c, uintptr_t d,
+                                         compact_inputs *ret) {
     PyObject *const *items = (PyObject *const *)b;
     switch (convention) {
     case CALL_NOARGS:
@@ -102,8 +100,8 @@ COMPACT_INLINE int compact_take_arguments(uint8_t convention, uintptr_t b, uintp
 }
 
 // Whether the call's arguments fit a compact record; sets them.
-COMPACT_INLINE int compact_before(uint8_t convention, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
-                                  compact_inputs *ret) {
+ALWAYS_INLINE int compact_before(uint8_t convention, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+                                 compact_inputs *ret) {
     *ret = (compact_inputs){.size = 0};
     int has_few = compact_take_arguments(convention, b, c, d, ret);
     PyObject *first = ret->values[COMPACT_FIRST], *second = ret->values[COMPACT_SECOND]; // borrowed
@@ -113,7 +111,7 @@ COMPACT_INLINE int compact_before(uint8_t convention, uintptr_t a, uintptr_t b, 
 
 // ----- after it -------------------------------------------------------------------------------------
 
-COMPACT_INLINE uint64_t compact_load(const char *from, size_t bytes) { // at most 8; reads nothing beyond
+ALWAYS_INLINE uint64_t compact_load(const char *from, size_t bytes) { // at most 8; reads nothing beyond
     uint32_t low, high;
     if (bytes >= 8) {
         uint64_t all;
@@ -132,19 +130,19 @@ COMPACT_INLINE uint64_t compact_load(const char *from, size_t bytes) { // at mos
 }
 
 // The first 16 characters of an ASCII text, in two words.
-COMPACT_INLINE void compact_characters(PyObject *text /* borrowed */, uint64_t *ret, uint64_t *ret_more) {
+ALWAYS_INLINE void compact_characters(PyObject *text /* borrowed */, uint64_t *ret, uint64_t *ret_more) {
     const char *from = (const char *)((PyASCIIObject *)text + 1);
     size_t length = (size_t)PyUnicode_GET_LENGTH(text);
     *ret = compact_load(from, length);
     *ret_more = length > 8 ? compact_load(from + 8, length - 8) : 0;
 }
 
-COMPACT_INLINE int compact_set(compact_values *into, int place, uint32_t kind) {
+ALWAYS_INLINE int compact_set(compact_values *into, int place, uint32_t kind) {
     into->shape |= kind << 4 * place;
     return 1;
 }
 
-COMPACT_INLINE int compact_add_word(compact_values *into, int place, uint32_t kind, uint64_t word) {
+ALWAYS_INLINE int compact_add_word(compact_values *into, int place, uint32_t kind, uint64_t word) {
     if (into->used == COMPACT_WORDS) {
         return 0;
     }
@@ -152,7 +150,7 @@ COMPACT_INLINE int compact_add_word(compact_values *into, int place, uint32_t ki
     return compact_set(into, place, kind);
 }
 
-COMPACT_INLINE int compact_add_int(compact_values *into, int place, PyObject *number /* borrowed */) {
+ALWAYS_INLINE int compact_add_int(compact_values *into, int place, PyObject *number /* borrowed */) {
     int64_t value;
     if (!compat_int_short(number, &value)) {
         return 0;
@@ -165,7 +163,7 @@ COMPACT_INLINE int compact_add_int(compact_values *into, int place, PyObject *nu
     return is_free && compact_set(into, place, COMPACT_SMALL);
 }
 
-COMPACT_INLINE int compact_add_text(compact_values *into, int place, PyObject *text /* borrowed */) {
+ALWAYS_INLINE int compact_add_text(compact_values *into, int place, PyObject *text /* borrowed */) {
     if (!PyUnicode_IS_COMPACT_ASCII(text) || PyUnicode_GET_LENGTH(text) >= TEXT_BYTES_LEAST) {
         return 0;
     }
@@ -179,7 +177,7 @@ COMPACT_INLINE int compact_add_text(compact_values *into, int place, PyObject *t
     return compact_set(into, place, COMPACT_TEXT);
 }
 
-COMPACT_INLINE int compact_add(compact_values *into, int place, PyObject *object /* borrowed */) {
+ALWAYS_INLINE int compact_add(compact_values *into, int place, PyObject *object /* borrowed */) {
     PyTypeObject *type = Py_TYPE(object);
     if (type == &PyLong_Type) {
         return compact_add_int(into, place, object);
@@ -199,7 +197,7 @@ COMPACT_INLINE int compact_add(compact_values *into, int place, PyObject *object
     return kind && compact_set(into, place, kind);
 }
 
-COMPACT_INLINE int compact_add_self(compact_values *into, const compact_inputs *inputs) {
+ALWAYS_INLINE int compact_add_self(compact_values *into, const compact_inputs *inputs) {
     PyObject *self = inputs->values[COMPACT_SELF]; // borrowed
     if (!inputs->kind) {
         return !self || compact_add(into, COMPACT_SELF, self);
@@ -211,8 +209,8 @@ COMPACT_INLINE int compact_add_self(compact_values *into, const compact_inputs *
 }
 
 // Whether all values fit. A text taken from a list is compared with its items, so it is recorded in full.
-COMPACT_INLINE int compact_read(const compact_inputs *inputs, PyObject *result /* borrowed */,
-                                compact_values *ret) {
+ALWAYS_INLINE int compact_read(const compact_inputs *inputs, PyObject *result /* borrowed */,
+                               compact_values *ret) {
     PyObject *first = inputs->values[COMPACT_FIRST], *second = inputs->values[COMPACT_SECOND]; // borrowed
     *ret = (compact_values){.used = 0};
     return compact_add_self(ret, inputs) && (!first || compact_add(ret, COMPACT_FIRST, first)) &&
@@ -228,7 +226,7 @@ typedef struct {
 } compact_call;
 
 // Writes one text of `behind` as a continuation.
-COMPACT_INLINE void compact_write_text(int place, PyObject *text /* borrowed */, uint8_t depth) {
+ALWAYS_INLINE void compact_write_text(int place, PyObject *text /* borrowed */, uint8_t depth) {
     uint32_t type = interned_id((PyObject *)&PyUnicode_Type);
     event *record = ring_open();
     if (!record) {
@@ -250,7 +248,7 @@ COMPACT_INLINE void compact_write_text(int place, PyObject *text /* borrowed */,
     ring_commit();
 }
 
-COMPACT_INLINE int compact_write_call(const compact_call *call, const compact_values *values) {
+ALWAYS_INLINE int compact_write_call(const compact_call *call, const compact_values *values) {
     event *record = ring_open();
     if (!record) {
         return 0;
@@ -279,8 +277,8 @@ COMPACT_INLINE int compact_write_call(const compact_call *call, const compact_va
 }
 
 // Writes the record of the call, and a continuation for each text that does not fit into it.
-COMPACT_INLINE void compact_write(const compact_call *call, const compact_inputs *inputs,
-                                  PyObject *result /* borrowed */, const compact_values *values) {
+ALWAYS_INLINE void compact_write(const compact_call *call, const compact_inputs *inputs,
+                                 PyObject *result /* borrowed */, const compact_values *values) {
     uint32_t behind = compact_write_call(call, values) ? values->behind : 0;
     for (; behind; behind &= behind - 1) {
         int place = __builtin_ctz(behind);

@@ -20,8 +20,6 @@ typedef struct {
 
 enum { NAME_KEPT = 24 };
 
-static void leave(const uint32_t *depth) { ring_exit(*depth); }
-
 static void write_name(const event *record, const char *name, size_t length) {
     event text = {.kind = EVENT_TEXT, .flags = EVENT_FLAG_CONTINUATION, .depth = record->depth};
     text.duration = (uint32_t)length;
@@ -58,7 +56,7 @@ void finalize_enter(finalize_call original, PyObject *object, int kind, uint32_t
     sites_locate(&record);
     record.start = ring_start_ticks();
     {
-        const uint32_t depth __attribute__((cleanup(leave))) = ring_enter();
+        const uint32_t _entered_ depth = ring_enter();
         record.depth = ring_depth_byte(depth);
         original(object);
     }

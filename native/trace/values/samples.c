@@ -100,13 +100,11 @@ static int is_raw(const block *of) { return !of->items && of->item_bytes == 1 &&
 
 // Untyped bytes, read as elements of the other side's type.
 static block read_like(const block *raw, char kind, uint32_t bytes) {
-    return (block){.memory = raw->memory,
-                   .axes = 1,
-                   .shape = {(Py_ssize_t)(raw->count / bytes)},
-                   .strides = {(Py_ssize_t)bytes},
-                   .count = raw->count % bytes ? 0 : raw->count / bytes,
-                   .item_bytes = bytes,
-                   .kind = kind};
+    Py_ssize_t count = (Py_ssize_t)(raw->count / bytes);
+    block made = {.memory = raw->memory, .axes = 1, .shape = {count}, .item_bytes = bytes, .kind = kind};
+    made.strides[0] = (Py_ssize_t)bytes;
+    made.count = raw->count % bytes ? 0 : raw->count / bytes;
+    return made;
 }
 
 static int compare(const block *result, const block *argument) {
