@@ -90,7 +90,7 @@ class Report:
 
     def blocks(self) -> tuple[Block, ...]:
         """The blocks that every drawing shows."""
-        return card(self.name, self.facts)
+        return card(self.name, self.facts, self._drawing.everything or self._drawing.verbose)
 
     def to_text(self, encoding: str = "utf-8") -> str:
         """The card as lines of text without colours."""

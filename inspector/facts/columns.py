@@ -9,6 +9,7 @@ from typing import Final
 from inspector.errors import InspectorError
 
 COLUMNS: Final = {
+    "answers": "answers:Answers",
     "object": "object:Object",
     "type": "object:Type",
     "module": "object:Module",
@@ -18,6 +19,7 @@ COLUMNS: Final = {
     "buffer": "buffer:Buffer",
     "layout": "layout:Layout",
     "parts": "parts:Parts",
+    "contents": "contents:Contents",
     "materialization": "materialization:Materialization",
     "lazy": "lazy:Lazy",
     "aliases": "aliases:Aliases",

@@ -24,6 +24,8 @@ def named(facts: Mapping[str, Any], known: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _buffer(buffer: Buffer, known: Mapping[int, str]) -> Buffer:
+    if not any(holder.address in known for holder in buffer.holders):
+        return buffer
     holders = tuple(replace(holder, name=known.get(holder.address, holder.name)) for holder in buffer.holders)
     return replace(buffer, holders=holders)
 

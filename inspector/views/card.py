@@ -7,7 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from inspector.facts.answers import Answers
 from inspector.facts.unknown import Unknown
+from inspector.views.answers import head
+from inspector.views.answers import rows as answered
+from inspector.views.brief import brief
 from inspector.views.grammar import Block, Fold, Line, Span
 from inspector.views.view import view
 
@@ -29,10 +33,31 @@ LATE = ("speaks", "library", "warn")
 """Labels of lines that are moved to the end of a card, in this order."""
 
 
-def card(name: str, facts: Mapping[str, Any]) -> tuple[Block, ...]:
-    """The headline, then each column's blocks, then the LATE lines: dangers come last."""
-    blocks = [*_headline(name, facts), *_columns(facts)]
-    return tuple(sorted(blocks, key=_lateness))
+MORE = {
+    "materialization": "layers, pages",
+    "buffer": "protocols",
+    "layout": "elements",
+    "object": "type",
+}
+"""Column -> what the fold of a short card has of it."""
+
+
+def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[Block, ...]:
+    """The headline, the answers, then each column's blocks, then the LATE lines.
+
+    Without `everything` a card that has answers is short: the rows that prove them, and a fold with the rest.
+    """
+    told = facts.get("answers")
+    if not isinstance(told, Answers):
+        return (*_headline(name, facts), *sorted(_columns(facts), key=_lateness))
+    rest = {column: fact for column, fact in facts.items() if column != "answers"}
+    whole = sorted(_columns(rest), key=_lateness)
+    top = (*(replace(line, right=()) for line in _headline(name, facts)), *head(told))
+    if everything:
+        return (*top, *answered(told), *whole)
+    kinds = ", ".join(words for column, words in MORE.items() if column in facts)
+    more = Line("more", (Span(kinds, "dim"),), (Span("--all", "dim"),))
+    return (*top, *brief(facts, _column), Fold(more, tuple(whole), shown=0))
 
 
 def _lateness(block: Block) -> int:

@@ -10,6 +10,7 @@ TERMINAL: Final = {
     "dim": "dim",
     "label": "dim",
     "name": "bold",
+    "code": "bold",
     "good": "green",
     "warn": "yellow",
     "danger": "bold red",
@@ -23,6 +24,7 @@ LIGHT: Final = {
     "dim": "#5f6670",
     "label": "#5f6670",
     "name": "#1f2328",
+    "code": "#1f2328",
     "good": "#1a7f37",
     "warn": "#8a5a00",
     "danger": "#b3261e",
@@ -34,6 +36,7 @@ DARK: Final = {
     "dim": "#98a1ab",
     "label": "#98a1ab",
     "name": "#e6edf3",
+    "code": "#e6edf3",
     "good": "#56c271",
     "warn": "#e0b050",
     "danger": "#ff7b72",
@@ -57,7 +60,7 @@ JUPYTER: Final = {
 
 def css(style: str) -> str:
     """The inline CSS of a style in HTML; "" for plain text. A page stays readable without it."""
-    if style not in LIGHT or style == "fact":
+    if style not in LIGHT or style in ("fact", "code"):
         return ""
     weight = "font-weight:600;" if style in BOLD else ""
     if style == "name":

@@ -1,0 +1,127 @@
+"""The quick referrers of an object, and the shortest name that a user could type for it."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+from inspector import _native
+from inspector.adapters.base import Adapter, Elements
+from inspector.adapters.registry import adapter_of
+from inspector.facts.memory import Range
+from inspector.facts.refs import Owner
+from inspector.objects.layouts.strides import is_contiguous
+from inspector.objects.ownership.layouts import layouts
+from inspector.objects.ownership.naming import Context, note_names, owner
+from inspector.objects.ownership.rows import Row, known_names, rows
+
+GLANCE_WORDS = 60_000
+"""Words that the default card reads in frames, namespaces and what they name: about 50 microseconds."""
+MOST_SHOWING = 40
+"""Most named objects whose blocks are compared with a range of bytes."""
+MOST_COLUMNS = 40
+_PLAIN = ("", "numpy")
+"""Libraries whose objects are found as holders of their bytes: they are not searched for."""
+OWN_CODE = __file__.rpartition("objects/ownership/")[0]
+
+_NAMED = re.compile(r"(?:global|local) `([^`]+)`")
+_RANK = ("global", "local", "item", "attribute")
+"""Kinds of owners by which an object can be named, the best first."""
+
+
+def namespaces(context: Context) -> list[dict[str, Any]]:
+    """The dicts with the user's names: `__main__`, and those in it that the context knows."""
+    main = sys.modules.get("__main__")
+    first = [vars(main)] if type(main) is type(sys) else []
+    known = [value for space in first for value in tuple(space.values()) if type(value) is dict]
+    return first + [value for value in known if id(value) in context.names]
+
+
+def quick_rows(subject: _native.Subject, context: Context) -> list[Row]:
+    """The rows of the quick referrers; the names of their holders go into `context`."""
+    spaces = [*namespaces(context), vars(sys)]
+    seen, known, _complete = _native.quick_referrers(
+        subject, tuple(spaces), layouts(), OWN_CODE, GLANCE_WORDS
+    )
+    note_names(known_names(known), context)
+    return rows(seen)
+
+
+def typed_name(subject: _native.Subject, context: Context) -> tuple[str, list[Row]]:
+    """The shortest text that a user could type for the object: `x`, `cache['k']`; "" if none is known.
+
+    And the rows of its quick referrers.
+    """
+    found = quick_rows(subject, context)
+    owners = [one for row in found if (one := owner(row, context)) is not None]
+    texts = [(_RANK.index(one.kind), text) for one in owners if one.kind in _RANK and (text := _typed(one))]
+    return min(texts, key=lambda ranked: (ranked[0], len(ranked[1])), default=(0, ""))[1], found
+
+
+def _typed(one: Owner) -> str:
+    """What a user types for the place where an owner keeps the object; "" if that is no expression."""
+    if not one.certain:
+        return ""
+    if one.kind in ("global", "local"):
+        return one.key if one.key.isidentifier() else ""
+    named = _NAMED.search(one.holder)
+    return named[1] + one.key if named and one.key[:1] in ("[", ".") else ""
+
+
+def whole_view(found: list[Row], span: Range, besides: set[int], context: Context) -> tuple[str, Any]:
+    """(name, object) of a named array among the referrers of a base that shows all of its bytes `span`.
+
+    Of several, arrays in C order come first, then short names. ("", None) if none is found.
+    """
+    candidates: list[tuple[bool, int, str, Any]] = []
+    for row in found:
+        one = owner(row, context)
+        named = _NAMED.search(one.holder) if one is not None and one.kind == "base" else None
+        if one is None or named is None or row.holder is None or one.address in besides:
+            continue
+        other = row.holder.get()
+        adapter = adapter_of(type(other))
+        blocks = adapter.elements(other) if adapter is not None else ()
+        if len(blocks) == 1 and blocks[0].range == span:
+            candidates.append((not _is_in_order(blocks[0]), len(named[1]), named[1], other))
+    best = min(candidates, key=lambda one: one[:3], default=(False, 0, "", None))
+    return best[2], best[3]
+
+
+def _is_in_order(block: Elements) -> bool:
+    return is_contiguous(block.shape, block.strides_bytes, block.itemsize_bytes, "C")
+
+
+def showing(span: Range, besides: set[int], context: Context) -> tuple[str, Any]:
+    """(name, object) of a named object of a library that shows bytes of `span`: "df['v']" and the table.
+
+    `besides`: ids of objects that are not meant. ("", None) if none is found among the first MOST_SHOWING.
+    """
+    left = MOST_SHOWING
+    for space in namespaces(context):
+        for name, value in tuple(space.items()):
+            adapter = adapter_of(type(value)) if id(value) not in besides and type(name) is str else None
+            if adapter is None or name.startswith("_") or adapter.library in _PLAIN or not left:
+                continue
+            left -= 1
+            if found := _shows(name, value, adapter, span.start, span.stop):
+                return found, value
+    return "", None
+
+
+def _shows(name: str, value: Any, adapter: Adapter, start: int, stop: int) -> str:
+    """The text for the part of a named object whose bytes meet [start, stop); "" if none does."""
+    told = adapter.columns(value, MOST_COLUMNS)
+    if told is None:
+        return name if _meets(adapter.elements(value), start, stop) else ""
+    columns, total, _ = told
+    met = [column.name for column in columns if _meets(column.elements, start, stop)]
+    if not met:
+        return ""
+    return f"{name}[{met[0]!r}]" if len(met) == 1 and total == len(columns) else name
+
+
+def _meets(blocks: Any, start: int, stop: int) -> bool:
+    return any(block.range.start < stop and block.range.stop > start for block in blocks)

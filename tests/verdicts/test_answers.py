@@ -1,0 +1,171 @@
+"""The answers of one object: the sentences that a user reads first."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import array
+import functools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector.facts.answers import Answers
+from inspector.facts.unknown import Unknown
+from inspector.verdicts.answers.made import answers, with_answers
+
+pytestmark = [pytest.mark.core, pytest.mark.quick]
+
+
+def texts(report: Any) -> list[str]:
+    return [row.text for row in report.answers.rows]
+
+
+def slugs(report: Any) -> list[str]:
+    return [row.slug for row in report.answers.rows]
+
+
+def test_a_view_names_its_base_says_which_part_and_what_it_keeps() -> None:
+    a = np.arange(1_000_000.0).reshape(1000, 1000)
+    b = a[::2, ::3].T
+    assert texts(inspector.inspect(b)) == [
+        "A view of `a`: every 2nd row and every 3rd column, transposed.",
+        "Writing to `b` changes `a`.",
+        "While `b` lives, all 8.0 MB of `a` stay; `b.copy()` would keep 1.3 MB.",
+        "1.3 MB are copied first where contiguous elements are wanted.",
+    ]
+
+
+def test_an_owner_owns() -> None:
+    x = np.ones(1000)
+    assert texts(inspector.inspect(x)) == ["Owns its 8.0 kB."]
+
+
+def test_another_name() -> None:
+    x = np.ones(3)
+    y = x
+    assert "The same object as `x`." in texts(inspector.inspect(y))
+    assert "same-object" not in slugs(inspector.inspect(np.ones(3), name="z"))
+
+
+def test_read_only_and_why() -> None:
+    fixed = bytes(100)
+    seen = memoryview(fixed)
+    assert texts(inspector.inspect(seen)) == [
+        "A view of `fixed`.",
+        "Read-only because `fixed` is bytes, which never change; `bytearray(seen)` gives a writable copy.",
+    ]
+    wide = np.broadcast_to(np.arange(4.0), (1000, 4))
+    assert any(
+        "Read-only because several of its elements are the same memory" in text
+        for text in texts(inspector.inspect(wide))
+    )
+
+
+def test_a_view_of_bytes_that_can_be_written() -> None:
+    room = bytearray(100)
+    part = memoryview(room)[10:20]
+    assert texts(inspector.inspect(part)) == [
+        "A view of `room`: bytes 10 to 19.",
+        "Writing to `part` changes `room`.",
+    ]
+    assert "1 consumer holds its buffer: its size cannot change until it is released." in texts(
+        inspector.inspect(room)
+    )
+
+
+def test_a_small_view_of_a_large_base_is_told_once() -> None:
+    big = np.ones(1_000_000)
+    few = big[:10]
+    report = inspector.inspect(few)
+    assert "large-base" not in slugs(report)
+    (keeps,) = (row for row in report.answers.rows if row.slug == "keeps-base")
+    assert (keeps.costs_bytes, keeps.do) == (8_000_000, "few.copy()")
+
+
+@pytest.mark.parametrize(
+    "made", [list, tuple, lambda arrays: {"k": arrays}, lambda arrays: functools.partial(max, arrays)]
+)
+def test_a_container_weighs_what_it_holds(made: Any) -> None:
+    held = made([np.ones(1_000_000), np.ones(1_000_000)])
+    first = inspector.inspect(held).answers.rows[0]
+    assert first.text == "16 MB in all, nearly all in 2 arrays."
+    assert 16_000_000 < first.costs_bytes < 16_010_000
+
+
+def test_views_in_a_container_count_their_bytes_once() -> None:
+    x = np.ones(100_000)
+    held = [x, x[:50_000], x[::2], x]
+    assert 800_000 < inspector.inspect(held).contents.bytes < 810_000
+
+
+def test_a_large_container_is_counted_in_part_and_says_so() -> None:
+    held = [float(i) for i in range(100_000)]
+    report = inspector.inspect(held)
+    assert not report.contents.complete
+    assert report.answers.rows[0].text.startswith("More than 8")
+
+
+def test_an_instance_weighs_its_attributes() -> None:
+    class Model:
+        """Has an array."""
+
+        def __init__(self) -> None:
+            self.weights = np.ones(1_000_000)
+
+    assert inspector.inspect(Model()).answers.rows[0].text == "8.0 MB in all, nearly all in 1 array."
+
+
+@pytest.mark.parametrize("x", [7, 2.5, "text", None, b"bytes", range(5), len, int, np])
+def test_plain_objects_have_no_answer(x: Any) -> None:
+    assert texts(inspector.inspect(x, name="x")) == []
+
+
+def test_an_array_of_pointers_says_that_objects_are_extra() -> None:
+    x = np.array([None, "a"], dtype=object)
+    assert "Python objects they point to are extra" in texts(inspector.inspect(x))[0]
+
+
+def test_nothing_is_concluded_from_an_unknown() -> None:
+    a = np.arange(1_000_000.0)
+    facts = inspector.inspect(a[::2], name="b").facts
+    hidden = {column: Unknown("not asked") for column in facts}
+    assert answers("b", hidden).rows == ()
+    for field in ("owns", "readonly", "range", "logical_bytes", "mapping"):
+        buffer = replace(facts["buffer"], **{field: Unknown("hidden")})
+        assert isinstance(with_answers("b", {**facts, "buffer": buffer})["answers"], Answers), field
+    unowned = replace(facts["buffer"], owns=Unknown("hidden"))
+    assert not {"view-of", "owner", "write-changes", "keeps-base"} & {
+        row.slug for row in answers("b", {**facts, "buffer": unowned}).rows
+    }
+
+
+def test_a_failing_rule_costs_only_the_answers() -> None:
+    made = with_answers("x", {"buffer": object()})
+    assert made["answers"] == Unknown("the rules failed with AttributeError")
+
+
+def test_names_stand_between_backticks_and_every_answer_has_evidence() -> None:
+    a = array.array("d", [1, 2, 3])
+    b = memoryview(a)
+    for x in (a, b, [a], np.ones((3, 3)).T):
+        for row in inspector.inspect(x, name="x").answers.rows:
+            assert row.text.endswith(".") and row.text.count("`") % 2 == 0
+            assert row.evidence and all("." in one or one in ("parts",) for one in row.evidence)
+
+
+def test_answers_are_saved_and_left_out_of_a_comparison(tmp_path: Any) -> None:
+    one, two = inspector.inspect([1.5], name="one"), inspector.inspect([1.5, 2.5], name="two")
+    one.save(tmp_path / "one.json")
+    assert inspector.load(tmp_path / "one.json").answers == one.answers
+    assert "answers" not in {change.column for change in inspector.compare(one, two).changes}
+
+
+def test_they_are_made_in_a_fifth_of_a_millisecond() -> None:
+    import timeit
+
+    a = np.arange(1_000_000.0).reshape(1000, 1000)
+    facts = inspector.inspect(a[::2, ::3].T, name="b").facts
+    assert min(timeit.repeat(lambda: answers("b", facts), number=20, repeat=5)) / 20 < 0.000_2
