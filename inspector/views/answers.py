@@ -42,8 +42,9 @@ def rows(fact: Answers) -> tuple[Block, ...]:
 
 
 def sentence(row: Answer) -> tuple[Span, ...]:
-    """The text as spans: what stands between backticks has the style of code."""
-    return tuple(_spans(row.text))
+    """The text as spans, with the code style between backticks; a danger has its slug, for its page."""
+    page = (Span(f" ({row.slug})", "dim"),) if row.evidence == ("materialization.findings",) else ()
+    return (*_spans(row.text), *page)
 
 
 def _spans(text: str) -> Iterator[Span]:

@@ -10,7 +10,7 @@ from typing import Any
 from inspector.facts.amounts import size
 from inspector.facts.buffer import Buffer, Exposure
 from inspector.facts.layout import Layout
-from inspector.facts.materialization import Residency
+from inspector.facts.materialization import Materialization, Residency
 from inspector.facts.memory import Range
 from inspector.facts.parts import Part, Parts
 from inspector.facts.refs import Owner, Refs, Scan
@@ -31,6 +31,7 @@ CONSTANTS = ("NoneType", "bool", "ellipsis", "NotImplementedType")
 """Types of objects that everybody holds."""
 _KINDS = ("global", "local", "item", "attribute", "slot", "cell")
 """Kinds of owners, those with the shortest names first."""
+OPAQUE = "opaque: no adapter knows"
 FAILED = "the probe failed"
 
 
@@ -44,6 +45,7 @@ def brief(facts: Mapping[str, Any], drawn: Callable[[str, Any], Iterable[Block]]
     yield from _columns(known.get("parts"))
     yield from _asked(known.get("buffer"))
     yield from answered(known["answers"])
+    yield from _state(known.get("materialization"))
     for column, fact in facts.items():
         if isinstance(fact, Unknown):
             if fact.reason.startswith(FAILED):
@@ -58,7 +60,7 @@ def _closed(column: str, blocks: Iterable[Block]) -> Iterator[Block]:
         if column in ("type", "module", "builtin"):
             if isinstance(block, Fold):
                 yield replace(block, shown=0)
-            elif not isinstance(block, Line) or block.label not in ("flags", "instance"):
+            elif not isinstance(block, Line) or block.label not in ("flags", "instance", "state"):
                 yield block
         else:
             yield block
@@ -251,6 +253,12 @@ def _row(part: Part) -> tuple[tuple[Span, ...], ...]:
         shared.append("shared until written")
     amount = "?" if isinstance(part.bytes, Unknown) else size(part.bytes)
     return text(part.name, "code"), text(part.format), text(amount), text(", ".join(shared), "dim")
+
+
+def _state(fact: Materialization | None) -> Iterator[Block]:
+    """Why the state is unknown, unless the type is simply one that no adapter knows."""
+    if fact is not None and isinstance(fact.state, Unknown) and not fact.state.reason.startswith(OPAQUE):
+        yield Line("unknown", text(fact.state.reason, "warn"))
 
 
 def _asked(buffer: Buffer | None) -> Iterator[Block]:

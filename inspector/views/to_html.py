@@ -29,7 +29,10 @@ _PROSE = (
     ";font-size:var(--jp-content-font-size1, 14px)"
 )
 """Sentences have the font of the interface; code in them has that of code."""
-_CODE = "font-family:var(--jp-code-font-family, ui-monospace, monospace);background:transparent;padding:0"
+_CODE = (
+    "font-family:var(--jp-code-font-family, ui-monospace, monospace);font-size:.95em;padding:0 3px"
+    ";border-radius:3px;background:var(--jp-layout-color2, light-dark(#f0f2f4, #22272e));color:inherit"
+)
 _GRID = f"{_PLACE};white-space:pre"
 _WORDS = _LABEL.replace("pre-wrap", "pre")
 """A short label of several words (a size, a hit's number) is not wrapped."""
@@ -182,7 +185,7 @@ def _spans(spans: Iterable[Span]) -> str:
 
 def _span(span: Span) -> str:
     if span.style == "code":
-        return f'<code style="{_CODE};color:inherit">{_text(span.text)}</code>'
+        return f'<code style="{_CODE}">{_text(span.text)}</code>'
     style = css(span.style)
     tag = "strong" if span.style in BOLD else "span"
     return f'<{tag} style="{style}">{_text(span.text)}</{tag}>' if style else _text(span.text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import operator
 import types
 from collections.abc import Iterator
 from itertools import islice
@@ -23,6 +24,8 @@ if TYPE_CHECKING:  # imported for a container
 Spans = tuple[tuple[int, int], ...]
 MOST_OBJECTS: Final = 1_000
 """Objects that are looked at."""
+MOST_ITEMS: Final = 200_000
+"""A longer container is not looked into: asking it for its items takes longer than a card may."""
 _CONTAINERS: Final = (
     list,
     tuple,
@@ -36,6 +39,8 @@ _CONTAINERS: Final = (
 _PLAIN: Final = (int, float, complex, str, bytes, bytearray, bool, dict, list, tuple)
 _OTHERS: Final = (type, types.ModuleType, types.CodeType, types.FrameType, types.BuiltinFunctionType)
 """What objects refer to without owning it."""
+_SIZED: Final = (list, tuple, dict, set, frozenset, collections.deque)
+_LENGTH_OF = operator.attrgetter("__len__")
 _NEVER_FREED: Final = 500_000_000
 """3.11 gives static objects 999,999,999 references (_PyObject_IMMORTAL_REFCNT, internal/pycore_object.h)."""
 
@@ -48,6 +53,8 @@ def contents(subject: _native.Subject) -> Contents | None:
         return None
     from inspector.facts.contents import Contents
 
+    if _is_long(x):
+        return Contents(0, 0, 0, 0, False)
     found, complete = _reached(x)
     spans = {id(one): _spans(one) for one in found}
     rows = _native.names({str(at): one for at, one in enumerate(found)})
@@ -92,19 +99,23 @@ def _reached(x: Any) -> tuple[list[Any], bool]:
 
 
 def _held(x: Any) -> Iterator[Any]:
-    """What an object refers to and may own; of a function its closure and its defaults."""
+    """What an object refers to and may own, by `tp_traverse`: a list may have slots without an object.
+
+    Of a function its closure and its defaults; nothing of a container with more than MOST_ITEMS.
+    """
     kind = type(x)
-    if any(kind is one for one in (int, float, str, bytes, bool, complex)):
+    if any(kind is one for one in (int, float, str, bytes, bool, complex)) or _is_long(x):
         return
-    if kind is types.FunctionType:
-        held: Any = [*(x.__closure__ or ()), *(x.__defaults__ or ())]
-    elif kind is list or kind is tuple:
-        held = x[: MOST_OBJECTS + 1]
-    elif kind is dict:
-        held = [one for pair in islice(x.items(), MOST_OBJECTS // 2 + 1) for one in pair]
-    else:
-        held = referents((x,))
+    held = (
+        [*(x.__closure__ or ()), *(x.__defaults__ or ())] if kind is types.FunctionType else referents((x,))
+    )
     yield from (one for one in islice(held, MOST_OBJECTS + 1) if not _is_others(type(one)))
+
+
+def _is_long(x: Any) -> bool:
+    """Whether it is a container of Python's with more than MOST_ITEMS."""
+    base = next((base for base in type_bases(type(x)) for one in _SIZED if base is one), None)
+    return base is not None and _LENGTH_OF(base)(x) > MOST_ITEMS
 
 
 def _is_others(kind: type) -> bool:

@@ -61,7 +61,8 @@ def _danger(found: Finding, name: str, facts: Facts) -> Answer:
     do = copy_of(name, facts) if found.slug == "large-base" else found.do
     what = found.what if found.certain else f"probably {found.what}"
     cure = f": {code(do) + ' frees it' if found.slug == 'large-base' else do}" if do else ""
-    text = f"{what[:1].upper()}{what[1:]}{cure}."
+    first, _, others = what.partition(" ")
+    text = f"{first.capitalize() if first.isalpha() and first.islower() else first} {others}{cure}."
     return answer(found.slug, text, "materialization.findings", certain=found.certain, do=do)
 
 

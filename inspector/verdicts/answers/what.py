@@ -179,7 +179,11 @@ def _same_bytes(buffer: Buffer, base: Holder, part: str) -> Answer:
 
 
 def _article(kind: str) -> str:
-    return f"{'an' if kind[:1] in 'aeiouAEIOU' or kind == 'ndarray' else 'a'} {kind}"
+    return (
+        kind
+        if kind == "bytes"
+        else f"{'an' if kind[:1] in 'aeiouAEIOU' or kind == 'ndarray' else 'a'} {kind}"
+    )
 
 
 def _of_whom(base: Holder) -> str:
@@ -264,7 +268,9 @@ def _container(facts: Facts) -> Iterator[Answer]:
         return
     total = found.size_bytes + held.bytes
     inside = f", {_share(held.arrays_bytes, total)} in {counted(held.arrays, 'array')}" if held.arrays else ""
-    if held.complete:
+    if not held.objects and not held.complete:
+        text = f"{size(total)} of its own; what its items take was not counted: they are too many."
+    elif held.complete:
         text = f"{size(total)} in all{inside}."
     else:
         text = (
