@@ -61,11 +61,14 @@ class Holder:
     """Address of the element with all indices 0. It, shape and strides are those of `shown_by`, if set."""
     shape: tuple[int, ...] = ()
     strides_bytes: tuple[int, ...] = ()
+    itemsize_bytes: int = 0
     readonly: bool | Unknown = ONE_BLOCK
     shown_by: str = ""
     """The user's name for another object that shows its bytes, such as a Series; "" if none is known."""
     shown_by_type: str = ""
     """Type name of that object, with its module."""
+    views: tuple[str, ...] = ()
+    """The user's names of other arrays that have it as their base."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from inspector.facts.refs import Owner, Refs, Scan
 from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.views.answers import rows as answered
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.refs import holders
 from inspector.views.ruler import ruler
 from inspector.views.view import view
 
@@ -73,7 +74,7 @@ def _held(refs: Refs | None, found: Any) -> Iterator[Block]:
     if getattr(found, "type_name", "") in CONSTANTS and not isinstance(refs.owners.scan, Scan):
         return
     if isinstance(refs.owners.scan, Scan):
-        yield from view(refs)
+        yield from holders(refs.owners, refs.owners.scan)
         return
     certain = sorted((owner for owner in refs.owners if owner.certain), key=_rank)
     short = list(dict.fromkeys(map(_called, certain)))

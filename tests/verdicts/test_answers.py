@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import array
 import functools
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,7 +74,7 @@ def test_a_view_of_bytes_that_can_be_written() -> None:
         "A view of `room`: bytes 10 to 19.",
         "Writing to `part` changes `room`.",
     ]
-    assert "1 consumer holds its buffer: its size cannot change until it is released." in texts(
+    assert "1 consumer holds its buffer: its size cannot change until it releases it." in texts(
         inspector.inspect(room)
     )
 
@@ -169,3 +172,48 @@ def test_they_are_made_in_a_fifth_of_a_millisecond() -> None:
     a = np.arange(1_000_000.0).reshape(1000, 1000)
     facts = inspector.inspect(a[::2, ::3].T, name="b").facts
     assert min(timeit.repeat(lambda: answers("b", facts), number=20, repeat=5)) / 20 < 0.000_2
+
+
+def test_an_owner_names_the_views_that_a_write_shows_in() -> None:
+    x = np.ones(1000)
+    part, other = x[::2], x[3:9]
+    assert texts(inspector.inspect(x)) == [
+        "Owns its 8.0 kB.",
+        "Writing to `x` shows in `other` and `part`, which are views of the same bytes.",
+    ]
+    assert part.base is other.base
+
+
+def test_two_parts_of_an_unnamed_base_are_not_said_to_change_each_other() -> None:
+    left, right = np.array_split(np.arange(1000.0).reshape(2, 500), 2)
+    for report in (inspector.inspect(left), inspector.inspect(right)):
+        assert not any(row.slug == "write-changes" for row in report.answers.rows)
+
+
+def test_an_array_over_pandas_is_read_only_and_says_how_to_get_one_that_is_not(tmp_path: Path) -> None:
+    """In a program of its own: pandas objects are found among the names of `__main__`."""
+    script = tmp_path / "app.py"
+    script.write_text(
+        "import inspector, numpy as np, pandas as pd\n"
+        "s = pd.Series(np.arange(1000.0))\n"
+        "T = np.asarray(s)\n"
+        "print(inspector.inspect(T))\n"
+        "left, right = s.iloc[:10], np.asarray(s.iloc[10:])\n"
+        "del s, T\n"
+        "print(inspector.inspect(right))\n"
+    )
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    shown, _, second = ran.stdout.partition(" right ")
+    assert "A view of s: all 8.0 kB." in shown, ran.stderr
+    assert (
+        "Read-only because pandas shares it (copy-on-write); s.to_numpy(copy=True) gives\n a writable copy."
+        in shown
+    )
+    assert "left" not in second, "it shows other bytes"
+
+
+def test_after_a_search_the_holders_are_told_first() -> None:
+    cache = {"big": np.ones(1000)}
+    x = cache["big"]
+    said = inspector.inspect(x, scan=True).answers.rows[1].text
+    assert said.startswith("2 references keep it alive: ") and "`x`" in said and "`cache['big']`" in said

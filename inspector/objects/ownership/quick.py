@@ -90,12 +90,24 @@ def whole_view(found: list[Row], span: Range, besides: set[int], context: Contex
     return best[2], best[3]
 
 
+def views_of(found: list[Row], besides: set[int], context: Context) -> tuple[str, ...]:
+    """The user's names of arrays and memoryviews among the referrers of their base."""
+    owners = [one for row in found if (one := owner(row, context)) is not None]
+    named = [
+        match[1]
+        for one in owners
+        if one.kind == "base" and one.address not in besides
+        if (match := _NAMED.search(one.holder))
+    ]
+    return tuple(dict.fromkeys(named))
+
+
 def _is_in_order(block: Elements) -> bool:
     return is_contiguous(block.shape, block.strides_bytes, block.itemsize_bytes, "C")
 
 
 def showing(span: Range, besides: set[int], context: Context) -> tuple[str, Any]:
-    """(name, object) of a named object of a library that shows bytes of `span`: "df['v']" and the table.
+    """(name, object) of a named object of a library that shows all bytes of `span`: "df['v']" and the table.
 
     `besides`: ids of objects that are not meant. ("", None) if none is found among the first MOST_SHOWING.
     """
@@ -112,16 +124,16 @@ def showing(span: Range, besides: set[int], context: Context) -> tuple[str, Any]
 
 
 def _shows(name: str, value: Any, adapter: Adapter, start: int, stop: int) -> str:
-    """The text for the part of a named object whose bytes meet [start, stop); "" if none does."""
+    """The text for the part of a named object that covers [start, stop); "" if none does."""
     told = adapter.columns(value, MOST_COLUMNS)
     if told is None:
-        return name if _meets(adapter.elements(value), start, stop) else ""
+        return name if _covers(adapter.elements(value), start, stop) else ""
     columns, total, _ = told
-    met = [column.name for column in columns if _meets(column.elements, start, stop)]
+    met = [column.name for column in columns if _covers(column.elements, start, stop)]
     if not met:
         return ""
     return f"{name}[{met[0]!r}]" if len(met) == 1 and total == len(columns) else name
 
 
-def _meets(blocks: Any, start: int, stop: int) -> bool:
-    return any(block.range.start < stop and block.range.stop > start for block in blocks)
+def _covers(blocks: Any, start: int, stop: int) -> bool:
+    return any(block.range.start <= start and stop <= block.range.stop for block in blocks)

@@ -15,10 +15,11 @@ from inspector.adapters.told import DERIVED
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import full_name
 from inspector.objects.ownership.naming import Context
-from inspector.objects.ownership.quick import showing, typed_name, whole_view
+from inspector.objects.ownership.quick import showing, typed_name, views_of, whole_view
 
 if TYPE_CHECKING:  # imported only for an object that exports bytes
     from inspector.facts.buffer import Buffer, Exposure, Holder, Spoken
+    from inspector.facts.memory import Range
 
 PROTOCOLS = {
     "__array_interface__": "__array_interface__",
@@ -31,6 +32,7 @@ PROTOCOLS = {
 """Attribute on the type -> name of the protocol."""
 
 MOST_HOLDERS = 16
+MOST_VIEWS = 8
 MOST_NAMED = 4
 """Most holders for which a name is searched: each search takes about 50 microseconds."""
 NOT_ASKED = Unknown("not asked")
@@ -77,7 +79,7 @@ def _compose(
         range=one.range if one else nobody,
         mapping=one.mapping if one else nobody,
         owns=adapter.owns(subject.get()) if adapter else NOT_ASKED,
-        holders=holders(subject, context),
+        holders=holders(subject, context, one.range if one else None),
         readonly=all(answer.readonly for answer in answers) if answers else nobody,
         exports=adapter.exports(subject.get()) if adapter else NOT_ASKED,
         spoken=spoken,
@@ -142,10 +144,10 @@ def exposure(block: Elements) -> Exposure:
     )
 
 
-def holders(subject: _native.Subject, context: Context) -> tuple[Holder, ...]:
+def holders(subject: _native.Subject, context: Context, shown: Range | None) -> tuple[Holder, ...]:
     """From the object's base to the owner of its bytes, nearest first; at most MOST_HOLDERS.
 
-    The first holder and the last get the names that a user could type, if there are any.
+    They get the names that a user could type, if there are any. `shown`: the bytes that the object shows.
     """
     seen = {subject.address}
     found: list[tuple[str, _native.Subject]] = []
@@ -154,20 +156,23 @@ def holders(subject: _native.Subject, context: Context) -> tuple[Holder, ...]:
         found.append(waiting.pop(0))
         waiting += _held_by(found[-1][1], seen)
     if adapter_of(type(subject.get())) is not None and len(found) <= MOST_NAMED:
-        return tuple(_named(_holder(*one), one[1], seen, context) for one in found)
+        return tuple(_named(_holder(*one), one[1], seen, context, shown) for one in found)
     return tuple(_holder(*one) for one in found)
 
 
-def _named(holder: Holder, subject: _native.Subject, seen: set[int], context: Context) -> Holder:
+def _named(
+    holder: Holder, subject: _native.Subject, seen: set[int], context: Context, shown: Range | None
+) -> Holder:
     """The holder under the user's name for it; else with another object that shows its bytes."""
     if holder.name != holder.type_name:  # the adapter knows how it is called
         return holder
     name, found = typed_name(subject, context)
+    holder = replace(holder, views=views_of(found, seen, context)[:MOST_VIEWS])
     if name:
         return replace(holder, name=name)
-    if isinstance(holder.range, Unknown) or not holder.range.bytes:
+    if isinstance(holder.range, Unknown) or shown is None or not shown.bytes:
         return holder
-    name, other = showing(holder.range, seen, context)
+    name, other = showing(shown, seen, context)
     if not name:
         name, other = whole_view(found, holder.range, seen, context)
     if not name:
@@ -217,5 +222,6 @@ def _strided(block: Elements) -> dict[str, Any]:
         "first": Address(block.address),
         "shape": block.shape,
         "strides_bytes": block.strides_bytes,
+        "itemsize_bytes": block.itemsize_bytes,
         "readonly": block.readonly,
     }

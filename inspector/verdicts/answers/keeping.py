@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from inspector.facts.amounts import size
 from inspector.facts.answers import Answer
-from inspector.facts.refs import Owners, Scan
+from inspector.facts.refs import Owner, Scan
 from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.verdicts.answers.copying import copy_of
 from inspector.verdicts.answers.words import (
@@ -26,6 +26,7 @@ from inspector.verdicts.answers.words import (
 Facts = Mapping[str, Any]
 LEAST_KEPT_BYTES = 4_096
 """A view that keeps fewer bytes than this besides its own is not worth a sentence."""
+MOST_NAMED = 3
 
 
 def keeping(name: str, facts: Facts) -> Iterator[Answer]:
@@ -37,7 +38,7 @@ def keeping(name: str, facts: Facts) -> Iterator[Answer]:
     own, whole = number(buffer.logical_bytes), number(base.bytes)
     if whole - own < LEAST_KEPT_BYTES or whole < 1.5 * own or _is_in_file(facts):
         return
-    other = holder_name(base) or base.shown_by
+    other = holder_name(base) or (base.shown_by if "numpy." in base.shown_by_type else "")
     kind = base.type_name.rpartition(".")[2]
     of = f"all {size(whole)} of {code(other)}" if other else f"all {size(whole)} of that {kind}"
     copy = copy_of(name, facts)
@@ -77,18 +78,38 @@ def history(name: str, facts: Facts) -> Iterator[Answer]:
 
 
 def searched(name: str, facts: Facts) -> Iterator[Answer]:
-    """After a search of memory: how many holders can be reached, and what C code holds without a name."""
-    refs = known(facts, "refs") or known(facts, "owners")
-    owners = getattr(refs, "owners", None) if not isinstance(refs, Owners) else refs
-    if not isinstance(owners, Owners) or not isinstance(owners.scan, Scan):
+    """After a search of memory: who holds the object by name, and what C code holds without a name."""
+    refs = known(facts, "refs")
+    if refs is None or not isinstance(refs.owners.scan, Scan) or isinstance(refs.references, ImmortalType):
         return
-    if isinstance(owners.references, ImmortalType) or not owners.references:
+    owners, evidence = refs.owners, ("refs.owners", "refs.owners.native", "refs.owners.unstored")
+    if not owners.references or isinstance(owners.native, Unknown) or isinstance(owners.unstored, Unknown):
         return
-    native, lost = number(owners.native), number(owners.unstored)
-    parts = [counted(owners.named, "reference") + " named below"] if owners.named else []
-    parts += [f"{native:,} stored by C code"] if native else []
-    parts += [f"{lost:,} that no memory stores: leaked, in a register, or encoded"] if lost else []
-    if isinstance(owners.native, Unknown) or not (native or lost):
-        return
-    text = f"{counted(owners.references, 'reference')}: {listed(parts)}."
-    yield answer("native-holders", text, "refs.owners.native", "refs.owners.unstored")
+    named, others = _by_name(owners.owners)
+    parts = [*map(code, named[:MOST_NAMED]), *others[:MOST_NAMED]]
+    left = len(named[MOST_NAMED:]) + len(others[MOST_NAMED:])
+    parts += [f"{left:,} more"] if left else []
+    parts += [f"{counted(owners.native, 'reference')} stored by C code"] if owners.native else []
+    lost = counted(owners.unstored, "reference")
+    parts += [f"{lost} stored nowhere readable: leaked, in a register, or encoded"] if owners.unstored else []
+    if parts:
+        many = counted(owners.references, "reference")
+        verb = "keeps" if owners.references == 1 else "keep"
+        yield answer(
+            "holders", f"{many} {verb} it alive: {listed(parts)}.", *evidence, about=tuple(named[:MOST_NAMED])
+        )
+
+
+def _by_name(owners: Iterable[Owner]) -> tuple[list[str], list[str]]:
+    """(certain owners that a user can type, the others by their kind: "2 memoryviews")."""
+    named: dict[str, None] = {}
+    others: dict[str, int] = {}
+    for one in owners:
+        if not one.certain:
+            continue
+        if one.kind in ("global", "local", "history") or "`" in one.holder:
+            named[one.short] = None
+        else:
+            kind = one.holder.partition(",")[0].partition(" (")[0].strip("<>")
+            others[kind] = others.get(kind, 0) + one.references
+    return list(named), [counted(number, kind) for kind, number in others.items()]

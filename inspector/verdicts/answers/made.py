@@ -43,12 +43,14 @@ def answers(name: str, facts: Facts) -> Answers:
     consequences = [*writing(name, facts), *keeping(name, facts)]
     known_by = {one.slug for one in (*said, *consequences)}
     dangers = [found for found in _findings(facts) if SAID_BY.get(found.slug) not in known_by]
+    kept = [_danger(found, name, facts) for found in dangers if found.slug == "large-base"]
     severe = [_danger(found, name, facts) for found in dangers if found.slug not in MILD]
-    mild = [_danger(found, name, facts) for found in dangers if found.slug in MILD]
+    mild = [
+        _danger(found, name, facts) for found in dangers if found.slug in MILD and found.slug != "large-base"
+    ]
     held = [*searched(name, facts), *history(name, facts)]
-    return Answers(
-        (*said[:1], *severe, *said[1:], *consequences, *held, *mild, *_exports(facts), *c_code(name, facts))
-    )
+    first = [*said[:1], *severe, *said[1:], *kept, *consequences]
+    return Answers((*first, *held, *mild, *_exports(facts), *c_code(name, facts)))
 
 
 def _findings(facts: Facts) -> tuple[Finding, ...]:
@@ -72,4 +74,5 @@ def _exports(facts: Facts) -> Iterator[Answer]:
     held = getattr(buffer, "exports", 0)
     if type(held) is int and held:
         who = "1 consumer holds its buffer" if held == 1 else f"{held:,} consumers hold its buffer"
-        yield answer("exports", f"{who}: its size cannot change until it is released.", "buffer.exports")
+        until = "it releases it" if held == 1 else "they release it"
+        yield answer("exports", f"{who}: its size cannot change until {until}.", "buffer.exports")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import Any
 
 from inspector.facts.amounts import size
@@ -15,7 +16,17 @@ from inspector.facts.parts import Parts
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 from inspector.verdicts.answers.index import Grid, part_of
-from inspector.verdicts.answers.words import answer, code, counted, holder_name, known, listed, number, root
+from inspector.verdicts.answers.words import (
+    answer,
+    code,
+    counted,
+    holder_name,
+    is_whole,
+    known,
+    listed,
+    number,
+    root,
+)
 
 Facts = Mapping[str, Any]
 OVER_BYTES = ("bytes", "bytearray", "mmap.mmap", "memoryview", "SharedMemory")
@@ -152,20 +163,16 @@ def _view(facts: Facts) -> Iterator[Answer]:
         return
     part = _part(facts, buffer, base)
     name = holder_name(base) or base.shown_by
-    if base.shown_by and _is_whole(buffer, base):
+    if base.shown_by and is_whole(buffer, base):
         yield _same_bytes(buffer, base, part)
         return
-    if not name and _is_whole(buffer, base):
+    if not name and is_whole(buffer, base):
         kind = base.type_name.rpartition(".")[2]
         text = f"Has {size(number(base.bytes))}, which lie in an unnamed {kind}, its base."
         yield answer("view-of", text, "buffer.holders", "buffer.range")
         return
     text = f"A view of {_of_whom(base)}: {part}." if part else f"A view of {_of_whom(base)}."
     yield answer("view-of", text, "buffer.holders", "layout.strides_bytes", about=(name,))
-
-
-def _is_whole(buffer: Buffer, base: Holder) -> bool:
-    return buffer.range == base.range and number(buffer.logical_bytes) == number(base.bytes) > 0
 
 
 def _same_bytes(buffer: Buffer, base: Holder, part: str) -> Answer:
@@ -199,15 +206,11 @@ def _part(facts: Facts, buffer: Buffer, base: Holder) -> str:
     layout = known(facts, "layout")
     if layout is None or isinstance(base.first, Unknown) or isinstance(buffer.range, Unknown):
         return ""
-    whole, shown = number(base.bytes), number(buffer.logical_bytes)
     noun = "byte" if base.type_name.rpartition(".")[2] in OVER_BYTES else "element"
-    elements = 1
-    for length in base.shape:
-        elements *= length
-    itemsize = whole // elements if elements else 0
     first = _first(layout, buffer)
     view = Grid(first, layout.shape, layout.strides_bytes, layout.itemsize_bytes)
-    said = part_of(view, Grid(base.first, base.shape, base.strides_bytes, itemsize), noun)
+    said = part_of(view, Grid(base.first, base.shape, base.strides_bytes, base.itemsize_bytes), noun)
+    whole, shown = base.itemsize_bytes * prod(base.shape), number(buffer.logical_bytes)
     return said or (f"{size(shown)} of its {size(whole)}" if 0 < shown < whole else "")
 
 

@@ -74,3 +74,8 @@ def library(type_name: str) -> str:
 def holder_name(holder: Holder) -> str:
     """The user's name for a holder; "" if it has none."""
     return holder.name if holder.name != holder.type_name else ""
+
+
+def is_whole(buffer: Buffer, base: Holder) -> bool:
+    """Whether an object shows all bytes of its base."""
+    return buffer.range == base.range and number(buffer.logical_bytes) == number(base.bytes) > 0

@@ -12,7 +12,18 @@ from inspector.facts.buffer import Buffer, Holder
 from inspector.facts.parts import Parts
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.copying import copy_of
-from inspector.verdicts.answers.words import answer, called, code, holder_name, known, library, number, root
+from inspector.verdicts.answers.words import (
+    answer,
+    called,
+    code,
+    holder_name,
+    is_whole,
+    known,
+    library,
+    listed,
+    number,
+    root,
+)
 
 Facts = Mapping[str, Any]
 CONSTANT = ("bytes", "str")
@@ -24,7 +35,7 @@ def writing(name: str, facts: Facts) -> Iterator[Answer]:
     buffer = known(facts, "buffer")
     if buffer is None:
         return
-    rules = (_copies_first, _read_only, _changes_file, _changes_base)
+    rules = (_copies_first, _read_only, _changes_file, _changes_base, _changes_views)
     yield from next((found for rule in rules if (found := tuple(rule(name, facts, buffer)))), ())
 
 
@@ -36,6 +47,32 @@ def _changes_base(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
     if other:
         text = f"Writing to {called(name)} changes {code(other)}."
         yield answer("write-changes", text, "buffer.readonly", "buffer.holders", about=(name, other))
+
+
+def _changes_views(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
+    """An owner, or an array that shows its whole base: the named views of the same bytes."""
+    if buffer.readonly is not False:
+        return
+    base = root(buffer)
+    if base is not None:
+        named = base.views if is_whole(buffer, base) else ()
+    else:
+        named = tuple(_views(facts)) if buffer.owns is True else ()
+    others = sorted(one for one in named if one != name)
+    if others:
+        some = [code(one) for one in others[:3]]
+        more = [f"{len(others) - 3:,} more"] if len(others) > 3 else []
+        noun = "which is a view" if len(others) == 1 else "which are views"
+        text = f"Writing to {called(name)} shows in {listed([*some, *more])}, {noun} of the same bytes."
+        yield answer("write-changes", text, "buffer.holders", "refs.owners", about=(name, *others[:3]))
+
+
+def _views(facts: Facts) -> Iterator[str]:
+    """Names of the views that hold the object as their base."""
+    refs = known(facts, "refs")
+    for one in refs.owners if refs is not None else ():
+        if one.kind == "base" and one.certain and "`" in one.holder and one.key in (".base", ".obj"):
+            yield one.short.removesuffix(one.key)
 
 
 def _read_only(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
