@@ -13,6 +13,7 @@ from inspector.views.answers import head
 from inspector.views.answers import rows as answered
 from inspector.views.brief import brief
 from inspector.views.grammar import Block, Fold, Line, Span
+from inspector.views.plain import clipped
 from inspector.views.view import view
 
 ORDER = (
@@ -28,6 +29,9 @@ ORDER = (
     "materialization",
     "lazy",
 )
+
+MOST_VALUE = 48
+"""Characters of a value in the headline."""
 
 LATE = ("speaks", "library", "warn")
 """Labels of lines that are moved to the end of a card, in this order."""
@@ -111,7 +115,7 @@ def _what(found: Any, facts: Mapping[str, Any]) -> Iterator[Span]:
     elif not isinstance(found.length, Unknown):
         yield Span(f"({found.length:,} item{'' if found.length == 1 else 's'})")
     if not isinstance(found.preview, Unknown):
-        yield Span(f" {found.preview}")
+        yield Span(f" {clipped(found.preview, MOST_VALUE)}")
 
 
 def _note(facts: Mapping[str, Any]) -> tuple[Span, ...]:

@@ -112,4 +112,11 @@ def _by_name(owners: Iterable[Owner]) -> tuple[list[str], list[str]]:
         else:
             kind = one.holder.partition(",")[0].partition(" (")[0].strip("<>")
             others[kind] = others.get(kind, 0) + one.references
-    return list(named), [counted(number, kind) for kind, number in others.items()]
+    return list(named), [_some(kind, number) for kind, number in others.items()]
+
+
+def _some(kind: str, number: int) -> str:
+    """ "a dict", "2 dicts", "functools.lru_cache of load"."""
+    if number > 1:
+        return f"{number:,} times {kind}" if " " in kind else counted(number, kind)
+    return kind if " " in kind else f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
