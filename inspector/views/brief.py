@@ -16,6 +16,7 @@ from inspector.facts.parts import Part, Parts
 from inspector.facts.refs import Owner, Refs, Scan
 from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.views.answers import rows as answered
+from inspector.views.contents import largest
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.refs import holders
 from inspector.views.ruler import ruler
@@ -44,6 +45,7 @@ def brief(facts: Mapping[str, Any], drawn: Callable[[str, Any], Iterable[Block]]
     if "parts" not in known:
         yield from _layout(known.get("layout"))
     yield from _columns(known.get("parts"))
+    yield from largest(known["contents"]) if "contents" in known else ()
     yield from _asked(known.get("buffer"))
     yield from answered(known["answers"])
     yield from _state(known.get("materialization"))

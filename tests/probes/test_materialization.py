@@ -391,7 +391,7 @@ def test_a_truncated_memmap_is_no_sigbus(tmp_path: Path) -> None:
     os.truncate(path, 100)
     report = inspector.inspect(made, name="made")
     assert "truncated-file" in [one.slug for one in report.materialization.findings]
-    assert "truncated-file: " in report.to_text()
+    assert "(truncated-file)" in report.to_text()
     assert report.to_html() and report.to_json()
 
 
@@ -426,7 +426,7 @@ def test_bytes_that_no_base_covers_are_unowned(specimens: types.ModuleType) -> N
         assert fact.state == "unowned"
         (found,) = [one for one in fact.findings if one.slug == "unowned-bytes"]
         assert hex(made.__array_interface__["data"][0]) in found.what
-    assert "unowned-bytes: " in inspector.inspect(made, name="made").to_text()
+    assert "(unowned-bytes)" in inspector.inspect(made, name="made").to_text()
     assert seen(content[5:]).state == "view", "the same base, which covers the bytes"
     assert seen(leaks.leak(object())).state != "unowned", "a base whose bytes nobody knows proves nothing"
 

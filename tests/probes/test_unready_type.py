@@ -34,7 +34,7 @@ def test_it_is_seen_like_any_other() -> None:
     kept = [bare]
     found = inspector.owners(bare)
     assert {owner.key for owner in found.owners} >= {"bare"} and len(found.owners) == 2, kept
-    text = str(inspector.inspect(bare))
+    text = str(inspector.inspect(bare).drawn(everything=True))
     assert "unready.Bare" in text
     text = str(inspector.inspect(type(bare)))
     assert "unready.Bare" in text

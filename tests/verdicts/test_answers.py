@@ -16,7 +16,7 @@ import pytest
 
 import inspector
 from inspector.facts.answers import Answers
-from inspector.facts.unknown import Unknown
+from inspector.facts.unknown import Address, Unknown
 from inspector.verdicts.answers.made import answers, with_answers
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
@@ -217,3 +217,31 @@ def test_after_a_search_the_holders_are_told_first() -> None:
     x = cache["big"]
     said = inspector.inspect(x, scan=True).answers.rows[1].text
     assert said.startswith("2 references keep it alive: ") and "`x`" in said and "`cache['big']`" in said
+
+
+def test_a_container_shows_its_largest_items_by_key() -> None:
+    rows, big = [1.5, 2.5], np.ones(100_000)
+    held = {"rows": rows, "again": rows, "model": {"weights": big}, "n": 5}
+    report = inspector.inspect(held, known={id(rows): "rows"})
+    first, second, *_ = report.contents.items
+    assert (first.key, first.what, first.places) == ("['model']", "dict (1 item)", 1)
+    assert 800_000 < first.bytes < 801_000
+    assert (second.key, second.places, second.name) == ("['rows']", 2, "rows")
+    assert "['model']  dict (1 item)   800 kB" in str(report)
+    assert "also rows, in 2 places" in str(report)
+
+
+def test_a_container_is_not_said_to_be_counted_whole_where_it_was_not() -> None:
+    inner = list(range(300_000))
+    objects = np.array([None, "a"], dtype=object)
+    for held in ([inner], {"k": objects}, [float(i) for i in range(2_000)]):
+        assert not inspector.inspect(held).contents.complete
+
+
+def test_a_view_outside_its_base_is_no_view_of_it() -> None:
+    facts = inspector.inspect(np.ones(1000)[::2], name="b").facts
+    holder = facts["buffer"].holders[0]
+    low = replace(holder.range, start=Address(64), stop=Address(128))
+    moved = replace(facts["buffer"], holders=(replace(holder, range=low),))
+    said = {row.slug for row in answers("b", {**facts, "buffer": moved}).rows}
+    assert not said & {"view-of", "write-changes", "keeps-base"}

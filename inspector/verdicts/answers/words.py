@@ -60,9 +60,17 @@ def answer(slug: str, text: str, *evidence: str, **more: Any) -> Answer:
 
 
 def root(buffer: Buffer) -> Holder | None:
-    """The one holder that owns the bytes; None if there is none or there are several."""
+    """The one holder that owns the bytes and covers them; None if there is none or there are several."""
     owning = [holder for holder in buffer.holders if holder.owns is True]
-    return owning[0] if len(owning) == 1 else None
+    return owning[0] if len(owning) == 1 and not _is_outside(buffer, owning[0]) else None
+
+
+def _is_outside(buffer: Buffer, holder: Holder) -> bool:
+    """Whether bytes lie outside those that their base owns, as in an object with a false base."""
+    part, whole = buffer.range, holder.range
+    if isinstance(part, Unknown) or isinstance(whole, Unknown) or not part.bytes:
+        return False
+    return part.start < whole.start or part.stop > whole.stop
 
 
 def library(type_name: str) -> str:
