@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Adapter, Elements
+from inspector.adapters.base import Adapter, Elements, type_module
 from inspector.adapters.registry import adapter_of
 from inspector.facts.memory import Range
 from inspector.facts.refs import Owner
@@ -24,6 +24,8 @@ MOST_SHOWING = 40
 MOST_COLUMNS = 40
 _PLAIN = ("", "numpy")
 """Libraries whose objects are found as holders of their bytes: they are not searched for."""
+_NO_LIBRARY = ("builtins", "numpy", "__main__", "")
+"""Modules of types whose objects show no bytes of a library."""
 OWN_CODE = __file__.rpartition("objects/ownership/")[0]
 
 _NAMED = re.compile(r"(?:global|local) `([^`]+)`")
@@ -49,15 +51,17 @@ def quick_rows(subject: _native.Subject, context: Context) -> list[Row]:
     return rows(seen)
 
 
-def typed_name(subject: _native.Subject, context: Context) -> tuple[str, list[Row]]:
-    """The shortest text that a user could type for the object: `x`, `cache['k']`; "" if none is known.
+def named_rows(subject: _native.Subject, context: Context) -> list[tuple[Row, Owner]]:
+    """The quick referrers of an object, each with its words."""
+    return [(row, one) for row in quick_rows(subject, context) if (one := owner(row, context)) is not None]
 
-    And the rows of its quick referrers.
-    """
-    found = quick_rows(subject, context)
-    owners = [one for row in found if (one := owner(row, context)) is not None]
-    texts = [(_RANK.index(one.kind), text) for one in owners if one.kind in _RANK and (text := _typed(one))]
-    return min(texts, key=lambda ranked: (ranked[0], len(ranked[1])), default=(0, ""))[1], found
+
+def typed_name(found: list[tuple[Row, Owner]]) -> str:
+    """The shortest text that a user could type for the object: `x`, `cache['k']`; "" if none is known."""
+    ranked = [
+        (_RANK.index(one.kind), text) for _, one in found if one.kind in _RANK and (text := _typed(one))
+    ]
+    return min(ranked, key=lambda pair: (pair[0], len(pair[1])), default=(0, ""))[1]
 
 
 def _typed(one: Owner) -> str:
@@ -70,16 +74,15 @@ def _typed(one: Owner) -> str:
     return named[1] + one.key if named and one.key[:1] in ("[", ".") else ""
 
 
-def whole_view(found: list[Row], span: Range, besides: set[int], context: Context) -> tuple[str, Any]:
+def whole_view(found: list[tuple[Row, Owner]], span: Range, besides: set[int]) -> tuple[str, Any]:
     """(name, object) of a named array among the referrers of a base that shows all of its bytes `span`.
 
     Of several, arrays in C order come first, then short names. ("", None) if none is found.
     """
     candidates: list[tuple[bool, int, str, Any]] = []
-    for row in found:
-        one = owner(row, context)
-        named = _NAMED.search(one.holder) if one is not None and one.kind == "base" else None
-        if one is None or named is None or row.holder is None or one.address in besides:
+    for row, one in found:
+        named = _NAMED.search(one.holder) if one.kind == "base" else None
+        if named is None or row.holder is None or one.address in besides:
             continue
         other = row.holder.get()
         adapter = adapter_of(type(other))
@@ -90,16 +93,10 @@ def whole_view(found: list[Row], span: Range, besides: set[int], context: Contex
     return best[2], best[3]
 
 
-def views_of(found: list[Row], besides: set[int], context: Context) -> tuple[str, ...]:
+def views_of(found: list[tuple[Row, Owner]], besides: set[int]) -> tuple[str, ...]:
     """The user's names of arrays and memoryviews among the referrers of their base."""
-    owners = [one for row in found if (one := owner(row, context)) is not None]
-    named = [
-        match[1]
-        for one in owners
-        if one.kind == "base" and one.address not in besides
-        if (match := _NAMED.search(one.holder))
-    ]
-    return tuple(dict.fromkeys(named))
+    bases = (one for _, one in found if one.kind == "base" and one.address not in besides)
+    return tuple(dict.fromkeys(match[1] for one in bases if (match := _NAMED.search(one.holder))))
 
 
 def _is_in_order(block: Elements) -> bool:
@@ -111,11 +108,15 @@ def showing(span: Range, besides: set[int], context: Context) -> tuple[str, Any]
 
     `besides`: ids of objects that are not meant. ("", None) if none is found among the first MOST_SHOWING.
     """
-    left = MOST_SHOWING
+    left, adapters = MOST_SHOWING, dict[int, Adapter | None]()
     for space in namespaces(context):
         for name, value in tuple(space.items()):
-            adapter = adapter_of(type(value)) if id(value) not in besides and type(name) is str else None
-            if adapter is None or name.startswith("_") or adapter.library in _PLAIN or not left:
+            kind = type(value)
+            if id(value) in besides or type(name) is not str or name.startswith("_") or not left:
+                continue
+            if id(kind) not in adapters:
+                adapters[id(kind)] = _library_adapter(kind)
+            if (adapter := adapters[id(kind)]) is None:
                 continue
             left -= 1
             if found := _shows(name, value, adapter, span.start, span.stop):
@@ -123,15 +124,24 @@ def showing(span: Range, besides: set[int], context: Context) -> tuple[str, Any]
     return "", None
 
 
+def _library_adapter(kind: type) -> Adapter | None:
+    """The adapter of a library besides NumPy; None for a type of Python's, or without an adapter."""
+    top = type_module(kind).partition(".")[0]
+    if top in _NO_LIBRARY or top in sys.stdlib_module_names:
+        return None
+    adapter = adapter_of(kind)
+    return None if adapter is None or adapter.library in _PLAIN else adapter
+
+
 def _shows(name: str, value: Any, adapter: Adapter, start: int, stop: int) -> str:
     """The text for the part of a named object that covers [start, stop); "" if none does."""
+    if not _covers(adapter.elements(value), start, stop):
+        return ""
     told = adapter.columns(value, MOST_COLUMNS)
     if told is None:
-        return name if _covers(adapter.elements(value), start, stop) else ""
+        return name
     columns, total, _ = told
     met = [column.name for column in columns if _covers(column.elements, start, stop)]
-    if not met:
-        return ""
     return f"{name}[{met[0]!r}]" if len(met) == 1 and total == len(columns) else name
 
 

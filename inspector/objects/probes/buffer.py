@@ -15,7 +15,7 @@ from inspector.adapters.told import DERIVED
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import full_name
 from inspector.objects.ownership.naming import Context
-from inspector.objects.ownership.quick import showing, typed_name, views_of, whole_view
+from inspector.objects.ownership.quick import named_rows, showing, typed_name, views_of, whole_view
 
 if TYPE_CHECKING:  # imported only for an object that exports bytes
     from inspector.facts.buffer import Buffer, Exposure, Holder, Spoken
@@ -166,15 +166,15 @@ def _named(
     """The holder under the user's name for it; else with another object that shows its bytes."""
     if holder.name != holder.type_name:  # the adapter knows how it is called
         return holder
-    name, found = typed_name(subject, context)
-    holder = replace(holder, views=views_of(found, seen, context)[:MOST_VIEWS])
-    if name:
+    found = named_rows(subject, context)
+    holder = replace(holder, views=views_of(found, seen)[:MOST_VIEWS])
+    if name := typed_name(found):
         return replace(holder, name=name)
     if isinstance(holder.range, Unknown) or shown is None or not shown.bytes:
         return holder
     name, other = showing(shown, seen, context)
     if not name:
-        name, other = whole_view(found, holder.range, seen, context)
+        name, other = whole_view(found, holder.range, seen)
     if not name:
         return holder
     adapter = adapter_of(type(other))

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from inspector import _native
-from inspector.adapters.base import type_name
+from inspector.adapters.base import Adapter, Elements, type_name
 from inspector.adapters.registry import adapter_of
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address
@@ -36,7 +36,8 @@ MOST_NAMED: Final = 8
 _KEYED: Final = (dict, list, tuple)
 _SIZED: Final = (list, tuple, dict, set, frozenset, collections.deque)
 _CONTAINERS: Final = (*_SIZED, functools.partial, types.FunctionType)
-_PLAIN: Final = (int, float, complex, str, bytes, bytearray, bool, dict, list, tuple)
+_ATOMS: Final = (int, float, complex, str, bytes, bytearray, bool, type(None))
+_PLAIN: Final = (*_ATOMS, dict, list, tuple)
 _OTHERS: Final = (type, types.ModuleType, types.CodeType, types.FrameType, types.BuiltinFunctionType)
 """What objects refer to without owning it."""
 _LENGTH_OF = operator.attrgetter("__len__")
@@ -55,6 +56,25 @@ class _Found:
     """(start, stop) of the blocks of an array or a table."""
 
 
+class _Adapters:
+    """The adapters of the types that one walk meets, each looked up once, by identity."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Adapter | None] = {}
+
+    def of(self, x: Any) -> Adapter | None:
+        """The adapter of the object's type; None if there is none."""
+        kind = type(x)
+        if id(kind) not in self._known:
+            self._known[id(kind)] = None if any(kind is one for one in _PLAIN) else adapter_of(kind)
+        return self._known[id(kind)]
+
+    def blocks(self, x: Any) -> tuple[Elements, ...]:
+        """The blocks of an array or a table; () for any other object."""
+        adapter = self.of(x)
+        return adapter.elements(x) if adapter is not None else ()
+
+
 def contents(subject: _native.Subject) -> Contents | None:
     """The column `contents`; None if the object is no container, or its bytes are known to an adapter."""
     x = subject.get()
@@ -65,16 +85,25 @@ def contents(subject: _native.Subject) -> Contents | None:
 
     if _is_long(x):
         return Contents(0, 0, 0, 0, False)
-    found, complete = _reached(x)
+    adapters = _Adapters()
+    found, complete = _reached(x, adapters)
     sizes = _sizes(found)
     arrays = [one for one in found if one.spans and id(one.object) in sizes]
     payload = _total(span for one in arrays for span in one.spans)
     total = payload + sum(
         _without(sizes[id(one.object)], one.spans) for one in found if id(one.object) in sizes
     )
-    unseen = tuple(dict.fromkeys(type_name(type(one.object)) for one in found if _is_opaque(one)))
+    unseen = tuple(
+        dict.fromkeys(type_name(type(one.object)) for one in _one_a_type(found) if _is_opaque(one))
+    )
     return Contents(
-        len(sizes), total, len(arrays), payload, complete, tuple(_items(x, found, sizes)), unseen[:MOST_NAMED]
+        len(sizes),
+        total,
+        len(arrays),
+        payload,
+        complete,
+        tuple(_items(x, found, sizes, adapters)),
+        unseen[:MOST_NAMED],
     )
 
 
@@ -95,13 +124,15 @@ def _without(size: int, spans: Spans) -> int:
     return size - payload if size >= payload else size
 
 
-def _items(x: Any, found: list[_Found], sizes: dict[int, int]) -> Iterator[Item]:
+def _items(x: Any, found: list[_Found], sizes: dict[int, int], adapters: _Adapters) -> Iterator[Item]:
     """The items with most bytes; those of an exact dict, list or tuple, by key or index."""
     from inspector.facts.contents import Item
 
     weights: dict[int, int] = {}
     for one in found:
-        own = _without(sizes.get(id(one.object), 0), one.spans) + _total(iter(one.spans))
+        own = _without(sizes.get(id(one.object), 0), one.spans) + (
+            _total(iter(one.spans)) if one.spans else 0
+        )
         weights[one.through] = weights.get(one.through, 0) + own
     largest = sorted(weights, key=lambda key: -weights[key])[:MOST_NAMED]
     keys: dict[int, list[Any]] = {}
@@ -111,7 +142,7 @@ def _items(x: Any, found: list[_Found], sizes: dict[int, int]) -> Iterator[Item]
     for address in largest:
         for key, value in keys.get(address, ())[:1]:
             text = f"[{key_text(_native.Subject(key))}]"
-            yield Item(text, _what(value), weights[address], Address(address), len(keys[address]))
+            yield Item(text, _what(value, adapters), weights[address], Address(address), len(keys[address]))
 
 
 def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
@@ -123,21 +154,29 @@ def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate(held[:MOST_OBJECTS]) if len(held) == len(x) else ()
 
 
-def _what(x: Any) -> str:
+def _what(x: Any, adapters: _Adapters) -> str:
     """The type of an item with its shape or its length."""
     kind = type(x)
     name = type_name(kind)
     if any(kind is one for one in _SIZED):
         return f"{name} ({len(x):,} item{'' if len(x) == 1 else 's'})"
-    adapter = adapter_of(kind)
-    blocks = adapter.elements(x) if adapter is not None else ()
+    blocks = adapters.blocks(x)
     return f"{name} {blocks[0].format} {blocks[0].shape}" if len(blocks) == 1 else name
+
+
+def _one_a_type(found: list[_Found]) -> Iterator[_Found]:
+    yield from {id(type(one.object)): one for one in found}.values()
 
 
 def _is_opaque(one: _Found) -> bool:
     """Whether it may keep bytes that nothing tells: its C type is of a library without an adapter."""
     kind = type(one.object)
-    if one.spans or adapter_of(kind) is not None or plain(kind) is not None:
+    if (
+        one.spans
+        or any(kind is known for known in _PLAIN)
+        or adapter_of(kind) is not None
+        or plain(kind) is not None
+    ):
         return False
     top = full_name(kind).partition(".")[0] if "." in full_name(kind) else "builtins"
     return top not in sys.stdlib_module_names and top != "builtins"
@@ -150,7 +189,7 @@ def _is_container(kind: type) -> bool:
     return kind is not object and plain(kind) is INSTANCES
 
 
-def _reached(x: Any) -> tuple[list[_Found], bool]:
+def _reached(x: Any, adapters: _Adapters) -> tuple[list[_Found], bool]:
     """(what `x` reaches, breadth first, without `x`; whether that is all)."""
     seen, found, complete = {id(x)}, list[_Found](), True
     waiting: collections.deque[tuple[Any, int]] = collections.deque([(x, 0)])
@@ -165,10 +204,11 @@ def _reached(x: Any) -> tuple[list[_Found], bool]:
             if len(found) >= MOST_OBJECTS:
                 return found, False
             seen.add(id(one))
-            spans = _spans(one)
-            complete = complete and (not spans or _is_numeric(one))
+            blocks = adapters.blocks(one)
+            spans = tuple((block.range.start, block.range.stop) for block in blocks)
+            complete = complete and all(block.numeric for block in blocks)
             found.append(_Found(one, through or id(one), spans))
-            if not spans:
+            if not spans and not any(type(one) is kind for kind in _ATOMS):
                 waiting.append((one, through or id(one)))
     return found, complete
 
@@ -179,11 +219,9 @@ def _held(x: Any) -> Iterator[Any]:
     Of a function its closure and its defaults.
     """
     kind = type(x)
-    if any(kind is one for one in (int, float, str, bytes, bool, complex)):
-        return
     is_function = kind is types.FunctionType
     held = [*(x.__closure__ or ()), *(x.__defaults__ or ())] if is_function else referents((x,))
-    yield from (one for one in held if not _is_others(type(one)))
+    yield from (one for one in held[: MOST_OBJECTS + 1] if not _is_others(type(one)))
 
 
 def _is_long(x: Any) -> bool:
@@ -193,20 +231,6 @@ def _is_long(x: Any) -> bool:
 
 
 def _is_others(kind: type) -> bool:
+    if any(kind is atom for atom in _ATOMS):
+        return False
     return any(base is other for base in type_bases(kind) for other in _OTHERS)
-
-
-def _spans(x: Any) -> Spans:
-    """(start, stop) of the blocks of an array or a table; () for any other object."""
-    kind = type(x)
-    if any(kind is one for one in _PLAIN):
-        return ()
-    adapter = adapter_of(kind)
-    blocks = adapter.elements(x) if adapter is not None else ()
-    return tuple((block.range.start, block.range.stop) for block in blocks)
-
-
-def _is_numeric(x: Any) -> bool:
-    """Whether its blocks hold no references to further objects."""
-    adapter = adapter_of(type(x))
-    return adapter is None or all(block.numeric for block in adapter.elements(x))
