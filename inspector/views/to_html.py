@@ -89,7 +89,7 @@ def _block(block: Block, drawing: Drawing) -> str:
     if isinstance(block, Line):
         return _line(block, drawing)
     if isinstance(block, Prose):
-        return f'{_TR}<td colspan="3" style="{_PROSE}">{_spans(block.spans)}</td></tr>'
+        return f'{_TR}<td colspan="3" style="{_PROSE}">{_prose(block.spans)}</td></tr>'
     if isinstance(block, Picture):
         return f'{_TR}<td style="{_CELL}"></td><td colspan="2" style="{_CELL}">{_picture(block)}</td></tr>'
     if isinstance(block, Table):
@@ -183,9 +183,15 @@ def _spans(spans: Iterable[Span]) -> str:
     return "".join(_span(span) for span in spans).replace("  ", "\u00a0 ")
 
 
+def _prose(spans: Iterable[Span]) -> str:
+    """Sentences: code in them stands out by its font and its ground."""
+    return "".join(
+        f'<code style="{_CODE}">{_text(span.text)}</code>' if span.style == "code" else _span(span)
+        for span in spans
+    )
+
+
 def _span(span: Span) -> str:
-    if span.style == "code":
-        return f'<code style="{_CODE}">{_text(span.text)}</code>'
     style = css(span.style)
     tag = "strong" if span.style in BOLD else "span"
     return f'<{tag} style="{style}">{_text(span.text)}</{tag}>' if style else _text(span.text)

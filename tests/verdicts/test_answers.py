@@ -245,3 +245,12 @@ def test_a_view_outside_its_base_is_no_view_of_it() -> None:
     moved = replace(facts["buffer"], holders=(replace(holder, range=low),))
     said = {row.slug for row in answers("b", {**facts, "buffer": moved}).rows}
     assert not said & {"view-of", "write-changes", "keeps-base"}
+
+
+def test_a_view_of_a_locked_array_is_read_only_because_that_is() -> None:
+    locked = np.arange(10.0)
+    locked.flags.writeable = False
+    x = locked[::2]
+    assert (
+        texts(inspector.inspect(x))[1] == "Read-only because `locked` is; `x.copy()` gives a writable copy."
+    )

@@ -38,6 +38,7 @@ CASES = [
     (A, np.diagonal(A), ""),
     (A, A.view("i4"), ""),
     (LINE, LINE[10:20], "elements 10 to 19"),
+    (LINE, LINE[20:32].reshape(3, 4).T, "elements 20 to 31, reshaped to (3, 4), transposed"),
     (LINE, LINE[::11], "every 11th element"),
     (LINE, LINE[5:6], "element 5"),
     (LINE, np.broadcast_to(LINE, (3, 100)), "repeated 3 times"),

@@ -93,15 +93,20 @@ def _axes(view: Grid, base: Grid) -> list[Axis] | None:
 
 def _run(view: Grid, base: Grid, noun: str) -> str:
     """The words for a contiguous view that is reshaped: the whole base, or a run of its elements."""
+    turned = ""
+    if not is_c_contiguous(view):
+        view, turned = Grid(view.first, view.shape[::-1], view.strides[::-1], view.itemsize), ", transposed"
     if not is_c_contiguous(view):
         return ""
     count, whole = prod(view.shape), prod(base.shape)
     shaped = f"reshaped to {view.shape}"
     if count == whole:
-        return shaped
+        return f"{shaped}{turned}"
     start = (view.first - base.first) // view.itemsize
+    if not 0 <= start <= whole - count:
+        return ""
     flat = f"{noun}s {start:,} to {start + count - 1:,}"
-    return flat if len(view.shape) == 1 else f"{flat}, {shaped}"
+    return flat if len(view.shape) == 1 else f"{flat}, {shaped}{turned}"
 
 
 def _order(moved: list[int]) -> str:

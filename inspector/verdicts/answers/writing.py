@@ -104,6 +104,8 @@ def _why(name: str, facts: Facts, buffer: Buffer, base: Holder | None) -> tuple[
         )
     if library(base.shown_by_type or base.type_name) == "Arrow":
         return "Arrow's buffers never change", own
+    if base.readonly is True and holder_name(base):
+        return f"{code(holder_name(base))} is", own
     layout = known(facts, "layout")
     if layout is not None and "broadcast" in layout.words:
         return "several of its elements are the same memory (broadcast)", own
