@@ -254,3 +254,21 @@ def test_a_view_of_a_locked_array_is_read_only_because_that_is() -> None:
     assert (
         texts(inspector.inspect(x))[1] == "Read-only because `locked` is; `x.copy()` gives a writable copy."
     )
+
+
+def test_tables_that_share_columns_are_named(tmp_path: Path) -> None:
+    script = tmp_path / "app.py"
+    script.write_text(
+        "import inspector, numpy as np, pandas as pd\n"
+        "df = pd.DataFrame({'k': range(1000), 'v': np.ones(1000)})\n"
+        "c, own, ser = df.copy(deep=False), df.copy(), df['v']\n"
+        "print(inspector.inspect(c))\nprint(inspector.inspect(own))\nprint(inspector.inspect(ser))\n"
+    )
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    shared, own, column = [" ".join(text.split()) for text in ran.stdout.split("--all")][:3]
+    assert "1,000 rows × 2 columns, 16 kB. Shares columns with df until they are written" in shared, (
+        ran.stderr
+    )
+    assert "1,000 rows × 2 columns, 16 kB. held by" in own
+    assert "Shares its 8.0 kB with df['v'] until one of them is written (copy-on-write)." in column
+    assert "The first write copies 8.0 kB; df['v'] keeps the old values." in column

@@ -147,7 +147,8 @@ def exposure(block: Elements) -> Exposure:
 def holders(subject: _native.Subject, context: Context, shown: Range | None) -> tuple[Holder, ...]:
     """From the object's base to the owner of its bytes, nearest first; at most MOST_HOLDERS.
 
-    They get the names that a user could type, if there are any. `shown`: the bytes that the object shows.
+    They get the names that a user could type, if there are any. `shown`: the bytes that the object shows,
+    None if they are several blocks.
     """
     seen = {subject.address}
     found: list[tuple[str, _native.Subject]] = []
@@ -170,9 +171,9 @@ def _named(
     holder = replace(holder, views=views_of(found, seen)[:MOST_VIEWS])
     if name := typed_name(found):
         return replace(holder, name=name)
-    if isinstance(holder.range, Unknown) or shown is None or not shown.bytes:
+    if isinstance(holder.range, Unknown) or not holder.range.bytes or (shown is not None and not shown.bytes):
         return holder
-    name, other = showing(shown, seen, context)
+    name, other = showing(shown or holder.range, seen, context)
     if not name:
         name, other = whole_view(found, holder.range, seen)
     if not name:

@@ -142,17 +142,18 @@ def _copies_first(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
     if fact is None or fact.state != "copy-on-write pending":
         return
     if parts is not None:
-        yield from _copies_block(name, parts)
+        yield from _copies_block(name, parts, buffer)
         return
     base = root(buffer)
     other = (base.shown_by or holder_name(base)) if base is not None else ""
     keeps = f"; {code(other)} keeps the old values" if other else ""
     if cost := number(buffer.logical_bytes):
-        text = f"The first write copies {size(cost)} (copy-on-write){keeps}."
+        way = "" if other else " (copy-on-write)"
+        text = f"The first write copies {size(cost)}{way}{keeps}."
         yield answer("write-copies", text, "materialization.state", about=(name, other), costs_bytes=cost)
 
 
-def _copies_block(name: str, parts: Parts) -> Iterator[Answer]:
+def _copies_block(name: str, parts: Parts, buffer: Buffer) -> Iterator[Answer]:
     """A table: a write copies the block of the column that it is made to, never all blocks."""
     shared = [part for part in parts.parts if number(part.holders) > 1]
     blocks: dict[int, int] = {}
@@ -162,8 +163,15 @@ def _copies_block(name: str, parts: Parts) -> Iterator[Answer]:
         return
     which = "every column" if len(shared) == parts.total else _columns([part.name for part in shared])
     most = size(max(blocks.values()))
-    text = f"The data of {which} is shared until it is written: the first write to one copies at most {most}."
-    yield answer("write-copies", text, "parts.holders", about=(name,), costs_bytes=max(blocks.values()))
+    tables = dict.fromkeys(holder.shown_by.partition("[")[0] for holder in buffer.holders if holder.shown_by)
+    others = [table for table in tables if table != name]
+    if others:
+        first = f"Shares columns with {listed(map(code, others[:3]))} until they are written"
+    else:
+        first = f"The data of {which} is shared until it is written"
+    text = f"{first}: the first write to one copies at most {most}."
+    about, most_bytes = (name, *others[:3]), max(blocks.values())
+    yield answer("write-copies", text, "parts.holders", "buffer.holders", about=about, costs_bytes=most_bytes)
 
 
 def _columns(names: list[str]) -> str:
