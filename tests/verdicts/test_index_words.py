@@ -42,8 +42,10 @@ CASES = [
     (LINE, LINE[::11], "every 11th element"),
     (LINE, LINE[5:6], "element 5"),
     (LINE, np.broadcast_to(LINE, (3, 100)), "repeated 3 times"),
-    (CUBE, CUBE[1], "index of axis 0 1"),
+    (CUBE, CUBE[1], "index 1 of axis 0"),
     (CUBE, CUBE.transpose(2, 0, 1), "its axes in the order 2, 0, 1"),
+    (CUBE, CUBE[:, 1:3], "indices 1 to 2 of axis 1"),
+    (CUBE, CUBE[:, ::-1], "indices of axis 1 reversed"),
     (CUBE, CUBE[..., ::2], "every 2nd index of axis 2"),
 ]
 

@@ -115,16 +115,16 @@ def _order(moved: list[int]) -> str:
 
 def _words(axis: Axis, base: Grid, noun: str) -> str:
     """The words for one axis; "" if the view shows all of it."""
-    one = _noun(axis.number, len(base.shape), noun)
+    one, many, of = _nouns(axis.number, len(base.shape), noun)
     last = axis.start + axis.step * (axis.count - 1)
     if axis.count == 1:
-        return "" if axis.length == 1 else f"{one} {axis.start:,}"
+        return "" if axis.length == 1 else f"{one} {axis.start:,}{of}"
     if axis.step == 1:
-        return "" if axis.count == axis.length else f"{_many(one)} {axis.start:,} to {last:,}"
+        return "" if axis.count == axis.length else f"{many} {axis.start:,} to {last:,}{of}"
     if axis.step == -1:
         whole = axis.count == axis.length
-        return f"{_many(one)} reversed" if whole else f"{_many(one)} {axis.start:,} down to {last:,}"
-    every = f"every {_ordinal(abs(axis.step))} {one}"
+        return f"{many}{of} reversed" if whole else f"{many} {axis.start:,} down to {last:,}{of}"
+    every = f"every {_ordinal(abs(axis.step))} {one}{of}"
     return every + "".join(_limits(axis, last))
 
 
@@ -138,14 +138,12 @@ def _limits(axis: Axis, last: int) -> Iterator[str]:
         yield f" from {axis.start:,}"
 
 
-def _noun(number: int, axes: int, noun: str) -> str:
-    if axes == 1:
-        return noun
-    return ("row", "column")[number] if axes == 2 else f"index of axis {number}"
-
-
-def _many(noun: str) -> str:
-    return noun.replace("index", "indices", 1) if noun.startswith("index") else f"{noun}s"
+def _nouns(number: int, axes: int, noun: str) -> tuple[str, str, str]:
+    """(one place of an axis, many, which axis): "row", "rows", ""; "index", "indices", " of axis 2"."""
+    if axes > 2:
+        return "index", "indices", f" of axis {number}"
+    one = noun if axes == 1 else ("row", "column")[number]
+    return one, f"{one}s", ""
 
 
 def _ordinal(n: int) -> str:

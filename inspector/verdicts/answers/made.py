@@ -61,6 +61,7 @@ def _findings(facts: Facts) -> tuple[Finding, ...]:
 def _danger(found: Finding, name: str, facts: Facts) -> Answer:
     """A danger as a sentence: what was found, and what to do."""
     do = copy_of(name, facts) if found.slug == "large-base" else found.do
+    do = "" if found.slug == "shared-copy-on-write" else do
     what = found.what if found.certain else f"probably {found.what}"
     cure = f": {code(do) + ' frees it' if found.slug == 'large-base' else do}" if do else ""
     first, _, others = what.partition(" ")

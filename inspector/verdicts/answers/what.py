@@ -90,6 +90,8 @@ def _not_computed(facts: Facts) -> Iterator[Answer]:
             yield answer("lazy", said, "materialization.state")
         return
     later = number(fact.logical_bytes)
+    if fact.state == "lazy" and not later and not fact.waits_for:
+        return
     once = f": {size(later)} once it is" if later else ""
     waits = f"; it waits for {fact.waits_for}" if fact.waits_for else ""
     texts = {
