@@ -61,7 +61,8 @@ def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[
         return (*top, *answered(told), *whole)
     kinds = ", ".join(words for column, words in MORE.items() if column in facts)
     more = Line("more", (Span(kinds, "dim"),), (Span("--all", "dim"),))
-    return (*top, *brief(facts, _column), Fold(more, tuple(whole), shown=0))
+    folded = (Fold(more, tuple(whole), shown=0),) if whole else ()
+    return (*top, *brief(facts, _column), *folded)
 
 
 def _lateness(block: Block) -> int:
