@@ -70,6 +70,7 @@ def inspect(
     from inspector.report import Report
 
     name = name or _typed(_caller()) or "object"
+    from inspector.verdicts.answers.made import with_answers
     from inspector.verdicts.naming import named
 
     facts = named(_gathered(subject, names or {}, scan, ask, reveal, progress), known or {})
@@ -79,7 +80,7 @@ def inspect(
         facts["retained"] = _asked("retained", "retained", subject)
     if "aliases" in also:
         facts["aliases"] = _asked("aliases", "aliases", subject, known or {})
-    report = Report(name, facts if reveal else _masked(name, facts))
+    report = Report(name, with_answers(name, facts if reveal else _masked(name, facts)))
     return report.drawn(width=width) if (width := _console_width()) else report
 
 
@@ -125,9 +126,10 @@ def _gathered(
     """Column -> fact, for the cheap columns that apply."""
     facts = {"object": _asked("object", "object_", subject, reveal=reveal), **_details(subject)}
     facts["refs"] = _asked("refs", "refs", subject, names, scan=scan, progress=progress)
-    facts["buffer"] = _asked("buffer", "buffer", subject, ask=ask)
+    facts["buffer"] = _asked("buffer", "buffer", subject, ask=ask, names=names)
     facts["layout"] = _asked("layout", "layout", subject)
     facts["parts"] = _asked("parts", "parts", subject)
+    facts["contents"] = _asked("contents", "contents", subject)
     facts["materialization"] = _asked("materialization", "materialization", subject)
     facts["lazy"] = _lazy(subject)
     return {column: fact for column, fact in facts.items() if fact is not None}
@@ -283,10 +285,11 @@ def shares(a: Any, b: Any) -> Sharing:
 def compare(a: Any, b: Any, *, names: tuple[str, str] = ("a", "b")) -> Comparison:
     """Compare two objects, or two saved Reports, field by field: what differs and what they share."""
     from inspector.report import Report
+    from inspector.verdicts.answers.made import without_answers
     from inspector.verdicts.comparison import compared
 
     if type(a) is Report and type(b) is Report:
-        return compared(a.name, a.facts, b.name, b.facts)
+        return compared(a.name, without_answers(a.facts), b.name, without_answers(b.facts))
     from inspector._native import Subject
 
     first, second = Subject(a), Subject(b)

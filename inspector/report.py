@@ -12,6 +12,7 @@ from inspector.errors import InspectorError
 from inspector.facts.columns import COLUMNS, fact_class
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import SCHEMA, from_wire
+from inspector.views.answers import IN_HEAD
 from inspector.views.card import card
 from inspector.views.rows import Drawing
 
@@ -59,7 +60,9 @@ class Report:
     def __repr__(self) -> str:
         if "rpycall" in sys.modules:  # R prints a Python object by its repr
             return self.to_text()
-        return f"<Report {self.name}: {', '.join(self.facts)}>"
+        told = getattr(self.facts.get("answers"), "rows", ())
+        said = " ".join(row.text for row in told[:IN_HEAD])
+        return f"<Report {self.name}: {said or ', '.join(self.facts)}>"
 
     def __str__(self) -> str:
         return self.to_text()
@@ -90,7 +93,7 @@ class Report:
 
     def blocks(self) -> tuple[Block, ...]:
         """The blocks that every drawing shows."""
-        return card(self.name, self.facts)
+        return card(self.name, self.facts, self._drawing.everything or self._drawing.verbose)
 
     def to_text(self, encoding: str = "utf-8") -> str:
         """The card as lines of text without colours."""

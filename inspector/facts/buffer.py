@@ -5,6 +5,8 @@ from inspector.facts.memory import Mapping, Range
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 
+ONE_BLOCK = Unknown("it is not one strided block")
+
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
@@ -53,6 +55,18 @@ class Holder:
     range: Range | Unknown
     references: int | Unknown
     """Its refcount without the tool's own references."""
+    first: Address | Unknown = ONE_BLOCK
+    """Address of the element with all indices 0. It, shape and strides are those of `shown_by`, if set."""
+    shape: tuple[int, ...] = ()
+    strides_bytes: tuple[int, ...] = ()
+    itemsize_bytes: int = 0
+    readonly: bool | Unknown = ONE_BLOCK
+    shown_by: str = ""
+    """The user's name for another object that shows its bytes, such as a Series; "" if none is known."""
+    shown_by_type: str = ""
+    """Type name of that object, with its module."""
+    views: tuple[str, ...] = ()
+    """The user's names of other arrays that have it as their base."""
 
 
 @dataclass(frozen=True, slots=True)

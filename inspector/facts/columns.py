@@ -7,6 +7,7 @@ from typing import Final
 from inspector.errors import InspectorError
 
 COLUMNS: Final = {
+    "answers": "answers:Answers",
     "object": "object:Object",
     "type": "object:Type",
     "module": "object:Module",
@@ -16,6 +17,7 @@ COLUMNS: Final = {
     "buffer": "buffer:Buffer",
     "layout": "layout:Layout",
     "parts": "parts:Parts",
+    "contents": "contents:Contents",
     "materialization": "materialization:Materialization",
     "lazy": "lazy:Lazy",
     "aliases": "aliases:Aliases",

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from inspector.facts.unknown import Address, Unknown
 
+ROWS_UNKNOWN = Unknown("no column is one strided block")
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -35,6 +37,7 @@ class Parts:
     """The first columns, in the table's order."""
     total: int
     blocks: int
+    rows: int | Unknown = ROWS_UNKNOWN
 
     def __repr__(self) -> str:
         names = ", ".join(part.name for part in self.parts[:4])

@@ -11,12 +11,17 @@ from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
     from inspector.facts.buffer import Buffer
+    from inspector.facts.contents import Contents
     from inspector.facts.parts import Part, Parts
 
 
 def named(facts: Mapping[str, Any], known: Mapping[int, str]) -> dict[str, Any]:
     """The facts with the names of byte owners taken from `known` (address of an object -> its name)."""
-    renamed: dict[str, Callable[[Any, Mapping[int, str]], Any]] = {"buffer": _buffer, "parts": _parts}
+    renamed: dict[str, Callable[[Any, Mapping[int, str]], Any]] = {
+        "buffer": _buffer,
+        "parts": _parts,
+        "contents": _contents,
+    }
     return {
         column: renamed[column](fact, known) if column in renamed and not isinstance(fact, Unknown) else fact
         for column, fact in facts.items()
@@ -24,8 +29,17 @@ def named(facts: Mapping[str, Any], known: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _buffer(buffer: Buffer, known: Mapping[int, str]) -> Buffer:
+    if not any(holder.address in known for holder in buffer.holders):
+        return buffer
     holders = tuple(replace(holder, name=known.get(holder.address, holder.name)) for holder in buffer.holders)
     return replace(buffer, holders=holders)
+
+
+def _contents(held: Contents, known: Mapping[int, str]) -> Contents:
+    if not any(item.address in known for item in held.items):
+        return held
+    items = tuple(replace(item, name=known.get(item.address, "")) for item in held.items)
+    return replace(held, items=items)
 
 
 def _parts(table: Parts, known: Mapping[int, str]) -> Parts:

@@ -7,8 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from inspector.facts.answers import Answers
 from inspector.facts.unknown import Unknown
+from inspector.views.answers import head
+from inspector.views.answers import rows as answered
+from inspector.views.brief import brief
 from inspector.views.grammar import Block, Fold, Line, Span
+from inspector.views.plain import clipped
 from inspector.views.view import view
 
 ORDER = (
@@ -25,14 +30,39 @@ ORDER = (
     "lazy",
 )
 
+MOST_VALUE = 48
+"""Characters of a value in the headline."""
+
 LATE = ("speaks", "library", "warn")
 """Labels of lines that are moved to the end of a card, in this order."""
 
 
-def card(name: str, facts: Mapping[str, Any]) -> tuple[Block, ...]:
-    """The headline, then each column's blocks, then the LATE lines: dangers come last."""
-    blocks = [*_headline(name, facts), *_columns(facts)]
-    return tuple(sorted(blocks, key=_lateness))
+MORE = {
+    "materialization": "layers, pages",
+    "buffer": "protocols",
+    "layout": "elements",
+    "object": "type",
+}
+"""Column -> what the fold of a short card has of it."""
+
+
+def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[Block, ...]:
+    """The headline, the answers, then each column's blocks, then the LATE lines.
+
+    Without `everything` a card that has answers is short: the rows that prove them, and a fold with the rest.
+    """
+    told = facts.get("answers")
+    if not isinstance(told, Answers):
+        return (*_headline(name, facts), *sorted(_columns(facts), key=_lateness))
+    rest = {column: fact for column, fact in facts.items() if column != "answers"}
+    whole = sorted(_columns(rest), key=_lateness)
+    top = (*(replace(line, right=()) for line in _headline(name, facts)), *head(told))
+    if everything:
+        return (*top, *answered(told), *whole)
+    kinds = ", ".join(words for column, words in MORE.items() if column in facts)
+    more = Line("more", (Span(kinds, "dim"),), (Span("--all", "dim"),))
+    folded = (Fold(more, tuple(whole), shown=0),) if whole else ()
+    return (*top, *brief(facts, _column), *folded)
 
 
 def _lateness(block: Block) -> int:
@@ -86,7 +116,7 @@ def _what(found: Any, facts: Mapping[str, Any]) -> Iterator[Span]:
     elif not isinstance(found.length, Unknown):
         yield Span(f"({found.length:,} item{'' if found.length == 1 else 's'})")
     if not isinstance(found.preview, Unknown):
-        yield Span(f" {found.preview}")
+        yield Span(f" {clipped(found.preview, MOST_VALUE)}")
 
 
 def _note(facts: Mapping[str, Any]) -> tuple[Span, ...]:

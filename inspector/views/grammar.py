@@ -1,8 +1,9 @@
-"""The elements of every view: spans, lines, pictures, tables and folds. No colours, no widths.
+"""The elements of every view: spans, lines, prose, pictures, tables and folds. No colours, no widths.
 
 A view turns a fact into blocks; renderers (terminal, HTML, SVG) draw blocks, so a fact looks the same
-everywhere. Styles are names: fact, dim, good, warn, danger, native, python. A view writes the spaces between
-spans (two before evidence). A renderer adds the label column, the flush-right note, line breaks and indents.
+everywhere. Styles are names: fact, dim, code, good, warn, danger, native, python. A view writes the spaces
+between spans (two before evidence). A renderer adds the label column, the flush-right note, line breaks and
+indents.
 """
 
 # SPDX-License-Identifier: MIT
@@ -34,6 +35,13 @@ class Line:
     """Drawn only with `-v`: full addresses and other rare detail."""
     heading: bool = False
     """The first line of a card: its label is the name the user typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """Sentences over the whole width, without a label."""
+
+    spans: tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +77,7 @@ class Fold:
     """The option that shows the rest."""
 
 
-Block = Line | Picture | Table | Fold
+Block = Line | Prose | Picture | Table | Fold
 
 
 def text(value: str, style: str = "fact") -> tuple[Span, ...]:

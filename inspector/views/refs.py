@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from inspector.facts.refs import NOT_MEASURED, Owner, Owners, Refs, Scan
@@ -79,6 +80,27 @@ def _searched(fact: Owners, scan: Scan) -> Fold:
     hits = f"{took}; {scan.hits:,} pointers found, {scan.stale:,} stale{left_out}"
     summary = Line("refs", (*known(fact.references), Span(f"  {_balance(fact)}")), (), _COUNT, _LINK)
     return Fold(summary, (Table(("", "", ""), tuple(rows), (), hits),), _SHOWN)
+
+
+def holders(fact: Owners, scan: Scan) -> Iterator[Block]:
+    """The holders that a search found, as rows of the short card: certain ones first, then probable ones."""
+    rows = [(*_holder(owner),) for owner in fact.owners] + [row[1:] for row in _gap_rows(fact)]
+    took = f"{size(scan.scanned_bytes)} searched in {_seconds(scan.scan_ns + scan.verify_ns)}"
+    count = fact.references if isinstance(fact.references, int) else 0
+    value = (Span(f"{count:,} reference{'' if count == 1 else 's'}"),)
+    yield Fold(
+        Line("held by", value, text(took, "dim"), _COUNT, _LINK), (Table(("", ""), tuple(rows)),), _SHOWN
+    )
+    yield from (Line("", text(note, "dim")) for note in fact.notes)
+
+
+def _holder(owner: Owner) -> tuple[tuple[Span, ...], ...]:
+    """Its name, and what it is; "perhaps" where the pointer proves no reference."""
+    native = owner.kind in _NATIVE
+    what, where = _said(owner)
+    times = f"  ×{owner.references:,}" if owner.references > 1 else ""
+    style = "native" if native else "code"
+    return text(what + times, style), text(where if owner.certain else f"perhaps: {where}", "dim")
 
 
 def _balance(fact: Owners) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from inspector.facts.record import dataclass
-from inspector.views.grammar import Block, Fold, Line, Picture, Span, Table
+from inspector.views.grammar import Block, Fold, Line, Picture, Prose, Span, Table
 from inspector.views.plain import cells, plain
 from inspector.views.wrap import Row, clipped, filled, width_of, wrapped
 
@@ -41,6 +41,8 @@ def rows(blocks: Iterable[Block], drawing: Drawing, indent: int = 1) -> Iterator
             yield from _line(block, drawing, indent)
         elif isinstance(block, Table):
             yield from _table(block, drawing, indent)
+        elif isinstance(block, Prose):
+            yield from wrapped([Span(" " * indent), *_safe(block.spans)], drawing.width, indent)
         elif isinstance(block, Picture):
             yield from _picture(block, drawing, indent)
         else:

@@ -8,6 +8,7 @@ TERMINAL: Final = {
     "dim": "dim",
     "label": "dim",
     "name": "bold",
+    "code": "bold",
     "good": "green",
     "warn": "yellow",
     "danger": "bold red",
@@ -21,6 +22,7 @@ LIGHT: Final = {
     "dim": "#5f6670",
     "label": "#5f6670",
     "name": "#1f2328",
+    "code": "#1f2328",
     "good": "#1a7f37",
     "warn": "#8a5a00",
     "danger": "#b3261e",
@@ -32,6 +34,7 @@ DARK: Final = {
     "dim": "#98a1ab",
     "label": "#98a1ab",
     "name": "#e6edf3",
+    "code": "#e6edf3",
     "good": "#56c271",
     "warn": "#e0b050",
     "danger": "#ff7b72",
@@ -55,7 +58,7 @@ JUPYTER: Final = {
 
 def css(style: str) -> str:
     """The inline CSS of a style in HTML; "" for plain text. A page stays readable without it."""
-    if style not in LIGHT or style == "fact":
+    if style not in LIGHT or style in ("fact", "code"):
         return ""
     weight = "font-weight:600;" if style in BOLD else ""
     if style == "name":

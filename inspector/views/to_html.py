@@ -6,7 +6,7 @@ from dataclasses import replace
 from html import escape
 from typing import Final
 
-from inspector.views.grammar import Block, Fold, Line, Picture, Span, Table, text
+from inspector.views.grammar import Block, Fold, Line, Picture, Prose, Span, Table, text
 from inspector.views.plain import plain
 from inspector.views.rows import LONGEST_LABEL, Drawing, first, leaves, shown
 from inspector.views.theme import BOLD, css
@@ -21,6 +21,16 @@ _TABLE = "border-collapse:collapse;margin:0"
 _PLACE = "text-align:left;vertical-align:top;border:0;padding:1px 12px 1px 0"
 _CELL = f"{_PLACE};white-space:pre-wrap;overflow-wrap:anywhere"
 _LABEL = f"{_CELL};overflow-wrap:normal;font-weight:normal;{css('label')}"
+_PROSE = (
+    f"{_PLACE};white-space:normal;line-height:1.5;max-width:44em"
+    ";font-family:var(--jp-content-font-family, system-ui, sans-serif)"
+    ";font-size:var(--jp-content-font-size1, 14px)"
+)
+"""Sentences have the font of the interface; code in them has that of code."""
+_CODE = (
+    "font-family:var(--jp-code-font-family, ui-monospace, monospace);font-size:.95em;padding:0 3px"
+    ";border-radius:3px;background:var(--jp-layout-color2, light-dark(#f0f2f4, #22272e));color:inherit"
+)
 _GRID = f"{_PLACE};white-space:pre"
 _WORDS = _LABEL.replace("pre-wrap", "pre")
 """A short label of several words (a size, a hit's number) is not wrapped."""
@@ -76,6 +86,8 @@ def _rows_table(blocks: Iterable[Block], drawing: Drawing) -> str:
 def _block(block: Block, drawing: Drawing) -> str:
     if isinstance(block, Line):
         return _line(block, drawing)
+    if isinstance(block, Prose):
+        return f'{_TR}<td colspan="3" style="{_PROSE}">{_prose(block.spans)}</td></tr>'
     if isinstance(block, Picture):
         return f'{_TR}<td style="{_CELL}"></td><td colspan="2" style="{_CELL}">{_picture(block)}</td></tr>'
     if isinstance(block, Table):
@@ -167,6 +179,14 @@ def _grid(cell: Sequence[Span], right: bool) -> str:
 def _spans(spans: Iterable[Span]) -> str:
     """Text that keeps the gap before its evidence if styles are stripped, as on GitHub."""
     return "".join(_span(span) for span in spans).replace("  ", "\u00a0 ")
+
+
+def _prose(spans: Iterable[Span]) -> str:
+    """Sentences: code in them stands out by its font and its ground."""
+    return "".join(
+        f'<code style="{_CODE}">{_text(span.text)}</code>' if span.style == "code" else _span(span)
+        for span in spans
+    )
 
 
 def _span(span: Span) -> str:

@@ -19,8 +19,8 @@ pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def test_inspect_gives_the_columns_that_apply() -> None:
-    assert set(inspector.inspect([1]).facts) == {"object", "refs", "materialization"}
-    of_array = {"object", "refs", "buffer", "layout", "materialization"}
+    assert set(inspector.inspect([1]).facts) == {"answers", "object", "refs", "contents", "materialization"}
+    of_array = {"answers", "object", "refs", "buffer", "layout", "materialization"}
     assert set(inspector.inspect(np.arange(3)).facts) == of_array
     assert "type" in inspector.inspect(np.ndarray).facts
     assert "module" in inspector.inspect(sys).facts
@@ -75,7 +75,7 @@ def test_a_probe_that_really_fails_costs_its_own_column(monkeypatch: pytest.Monk
     assert report.layout == Unknown("the probe failed with ZeroDivisionError")
     assert set(report.unanswered) == {"layout"}
     assert " layout   ? the probe failed with ZeroDivisionError\n" in str(report)
-    assert " bytes    24 B" in str(report)
+    assert " memory   24 B" in str(report)
 
 
 def test_a_secret_name_hides_the_value_in_every_form() -> None:

@@ -81,8 +81,8 @@ def test_show_draws_the_card_plainly_into_a_pipe() -> None:
 
 @pytest.mark.quick
 def test_show_searches_for_owners_when_asked() -> None:
-    assert "scanned" in inspector("show", "[1]", "--owners").stdout
-    assert "scanned" not in inspector("show", "[1]").stdout
+    assert "searched in" in inspector("show", "[1]", "--owners").stdout
+    assert "searched in" not in inspector("show", "[1]").stdout
 
 
 def test_show_imports_the_modules_an_expression_names() -> None:
@@ -346,7 +346,7 @@ def test_a_closed_or_a_full_output_is_no_fault_of_ours() -> None:
 @pytest.mark.parametrize(
     ("command", "ends", "drawn"),
     [
-        ("show x --script", "sys.stdout.close()", " refs "),
+        ("show x --script", "sys.stdout.close()", " held by "),
         ("trace", "sys.stdout.close()", " events "),
         ("trace", "sys.stdout = io.StringIO()", " events "),
         ("trace", "sys.stdout = None", " events "),

@@ -177,7 +177,7 @@ def test_the_program_asks_only_when_told_to(script: Path) -> None:
         assert (ran.returncode, ran.stderr) == (0, "")
         return ran.stdout
 
-    assert re.search("speaks +__cuda_array_interface__ +not asked", shown("device"))
+    assert re.search("speaks +__cuda_array_interface__ +not asked", shown("device", "--all"))
     asked = shown("device", "--ask", "-v")
     assert "__cuda_array_interface__  <i4 (2, 2), read-only" in asked and "not asked" not in asked
     assert "at 0x1000000000000000, strides (4, 8) bytes, by Device" in asked

@@ -424,7 +424,7 @@ def test_bytes_that_no_base_covers_are_unowned(specimens: types.ModuleType) -> N
         assert fact.state == "unowned"
         (found,) = [one for one in fact.findings if one.slug == "unowned-bytes"]
         assert hex(made.__array_interface__["data"][0]) in found.what
-    assert "unowned-bytes: " in inspector.inspect(made, name="made").to_text()
+    assert "(unowned-bytes)" in inspector.inspect(made, name="made").to_text()
     assert seen(content[5:]).state == "view", "the same base, which covers the bytes"
     assert seen(leaks.leak(object())).state != "unowned", "a base whose bytes nobody knows proves nothing"
 

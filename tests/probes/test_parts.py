@@ -30,8 +30,8 @@ def test_columns_of_several_blocks(fingerprint: Callable[[object], Any]) -> None
     assert [found[name].bytes for name in "abck"] == [24, 24, 24, 3], "the codes of a category once"
     assert found["a"].block == found["c"].block != found["b"].block
     assert (report.parts.total, report.parts.blocks) == (4, 3 if found["a"].block == found["c"].block else 4)
-    text = report.to_text()
-    assert "columns" in text and "category" in text and "in 3 blocks" in text
+    assert "columns" in report.to_text() and "category" in report.to_text()
+    assert "in 3 blocks" in report.drawn(everything=True).to_text()
 
 
 def test_the_step_is_that_of_the_block() -> None:

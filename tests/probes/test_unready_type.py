@@ -29,8 +29,8 @@ def test_it_is_seen_like_any_other() -> None:
     kept = [bare]
     found = inspector.owners(bare)
     assert {owner.key for owner in found.owners} >= {"bare"} and len(found.owners) == 2, kept
-    for one in (bare, type(bare)):
-        assert "unready.Bare" in str(inspector.inspect(one))
+    assert "unready.Bare" in str(inspector.inspect(bare).drawn(everything=True))
+    assert "unready.Bare" in str(inspector.inspect(type(bare)))
 
 
 def test_it_stands_in_nobody_s_way() -> None:

@@ -90,6 +90,9 @@ def test_the_card_of_the_chosen_column_is_drawn() -> None:
     async def steps(pilot) -> None:
         await pilot.press("down")
         await pilot.pause()
+        assert "72 B in all." in str(app.query_one("#drawn", Static).content)
+        await pilot.press("down")
+        await pilot.pause()
         assert "list (2 items)" in str(app.query_one("#drawn", Static).content)
         await pilot.press("a", "q")
 

@@ -27,7 +27,7 @@ rm(ob, same, other, owners)
 say("end", held())
 
 options(width = 120)
-rpycall <- capture.output(print(inspector$inspect(import("rpycall", convert = FALSE))))
+rpycall <- capture.output(print(inspector$inspect(import("rpycall", convert = FALSE))$drawn(everything = TRUE)))
 say("rpycall", sum(grepl("call_r_function|call_python_function_on_main_thread", rpycall)))
 x <- matrix(c(1, 2, 3, 4), 2)
 report <- inspector$inspect(x)

@@ -9,7 +9,7 @@ import pytest
 from drawings import CARD
 from github import sanitised
 
-from inspector.views.grammar import Fold, Line, Span, Table
+from inspector.views.grammar import Fold, Line, Prose, Span, Table
 from inspector.views.rows import Drawing
 from inspector.views.to_html import MOST_CHARACTERS, to_html, to_page
 
@@ -135,3 +135,14 @@ def test_a_short_label_of_two_words_stays_on_one_row() -> None:
     html = to_html([Line("32 B", ()), Line("bytes", ())], Drawing())
     assert re.search(r"white-space:pre;[^>]*>32 B<", html)
     assert re.search(r"white-space:pre-wrap;[^>]*>bytes<", html)
+
+
+def test_sentences_go_over_the_whole_width_and_code_in_them_is_code() -> None:
+    said = (
+        Prose((Span("A view of "), Span("a", "code"), Span(": all of it."))),
+        Line("x", (Span("b", "code"),)),
+    )
+    html = to_html(said, Drawing())
+    assert read(html).text == "A view of a: all of it.xb"
+    assert [tag for tag, _ in read(html).tags].count("code") == 1
+    assert next(attributes["colspan"] for tag, attributes in read(html).tags if tag == "td") == "3"

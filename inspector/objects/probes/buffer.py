@@ -3,18 +3,23 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.adapters.base import Adapter, Elements, blocks_of, type_attribute, type_name
 from inspector.adapters.registry import adapter_of
 from inspector.adapters.told import DERIVED
 from inspector.facts.unknown import Address, Unknown
+from inspector.objects.classes import full_name
+from inspector.objects.ownership.naming import Context
+from inspector.objects.ownership.quick import named_rows, showing, typed_name, views_of, whole_view
 
 if TYPE_CHECKING:  # imported only for an object that exports bytes
     from inspector.facts.buffer import Buffer, Exposure, Holder, Spoken
+    from inspector.facts.memory import Range
 
 PROTOCOLS = {
     "__array_interface__": "__array_interface__",
@@ -27,13 +32,19 @@ PROTOCOLS = {
 """Attribute on the type -> name of the protocol."""
 
 MOST_HOLDERS = 16
+MOST_VIEWS = 8
+MOST_NAMED = 4
+"""Most holders for which a name is searched: each search takes about 50 microseconds."""
 NOT_ASKED = Unknown("not asked")
 
 
-def buffer(subject: _native.Subject, ask: bool = False) -> Buffer | None:
+def buffer(
+    subject: _native.Subject, ask: bool = False, names: Mapping[int, str] | None = None
+) -> Buffer | None:
     """The column `buffer`; None if the object exports no bytes, so that the column does not apply.
 
-    Runs no user code, unless `ask=True`, which calls each protocol and releases its result.
+    Runs no user code, unless `ask=True`, which calls each protocol and releases its result. `names`: id of a
+    dict -> the user's name for it, by which the holders get the user's names.
     """
     kind = type(subject.get())
     adapter = adapter_of(kind)
@@ -41,7 +52,7 @@ def buffer(subject: _native.Subject, ask: bool = False) -> Buffer | None:
     spoken = _spoken(subject, kind, blocks, ask)
     if not spoken and (adapter is None or not (blocks or adapter.names(subject.get()))):
         return None
-    return _compose(subject, adapter, blocks, spoken)
+    return _compose(subject, adapter, blocks, spoken, Context(names or {}))
 
 
 def _compose(
@@ -49,6 +60,7 @@ def _compose(
     adapter: Adapter | None,
     blocks: tuple[Elements, ...],
     spoken: tuple[Spoken, ...],
+    context: Context,
 ) -> Buffer:
     from inspector.facts.buffer import Buffer, Exposure
 
@@ -67,7 +79,7 @@ def _compose(
         range=one.range if one else nobody,
         mapping=one.mapping if one else nobody,
         owns=adapter.owns(subject.get()) if adapter else NOT_ASKED,
-        holders=holders(subject),
+        holders=holders(subject, context, one.range if one else None),
         readonly=all(answer.readonly for answer in answers) if answers else nobody,
         exports=adapter.exports(subject.get()) if adapter else NOT_ASKED,
         spoken=spoken,
@@ -132,16 +144,45 @@ def exposure(block: Elements) -> Exposure:
     )
 
 
-def holders(subject: _native.Subject) -> tuple[Holder, ...]:
-    """From the object's base to the owner of its bytes, nearest first; at most MOST_HOLDERS."""
+def holders(subject: _native.Subject, context: Context, shown: Range | None) -> tuple[Holder, ...]:
+    """From the object's base to the owner of its bytes, nearest first; at most MOST_HOLDERS.
+
+    They get the names that a user could type, if there are any. `shown`: the bytes that the object shows,
+    None if they are several blocks.
+    """
     seen = {subject.address}
-    found: list[Holder] = []
+    found: list[tuple[str, _native.Subject]] = []
     waiting = _held_by(subject, seen)
     while waiting and len(found) < MOST_HOLDERS:
-        relation, holder = waiting.pop(0)
-        found.append(_holder(relation, holder))
-        waiting += _held_by(holder, seen)
-    return tuple(found)
+        found.append(waiting.pop(0))
+        waiting += _held_by(found[-1][1], seen)
+    if adapter_of(type(subject.get())) is not None and len(found) <= MOST_NAMED:
+        return tuple(_named(_holder(*one), one[1], seen, context, shown) for one in found)
+    return tuple(_holder(*one) for one in found)
+
+
+def _named(
+    holder: Holder, subject: _native.Subject, seen: set[int], context: Context, shown: Range | None
+) -> Holder:
+    """The holder under the user's name for it; else with another object that shows its bytes."""
+    if holder.name != holder.type_name:  # the adapter knows how it is called
+        return holder
+    found = named_rows(subject, context)
+    holder = replace(holder, views=views_of(found, seen)[:MOST_VIEWS])
+    if name := typed_name(found):
+        return replace(holder, name=name)
+    if isinstance(holder.range, Unknown) or not holder.range.bytes or (shown is not None and not shown.bytes):
+        return holder
+    name, other = showing(shown or holder.range, seen, context)
+    if not name:
+        name, other = whole_view(found, holder.range, seen)
+    if not name:
+        return holder
+    adapter = adapter_of(type(other))
+    blocks = adapter.elements(other) if adapter is not None else ()
+    strided = _strided(blocks[0]) if len(blocks) == 1 else {}
+    readonly = {"readonly": holder.readonly}  # of the owner: a library may hide that it can be written
+    return replace(holder, shown_by=name, shown_by_type=full_name(type(other)), **strided | readonly)
 
 
 def _held_by(subject: _native.Subject, seen: set[int]) -> list[tuple[str, _native.Subject]]:
@@ -172,4 +213,16 @@ def _holder(relation: str, subject: _native.Subject) -> Holder:
         bytes=sum(block.size * block.itemsize_bytes for block in blocks) if blocks else stranger,
         range=blocks[0].range if len(blocks) == 1 else stranger,
         references=Unknown("immortal: its count has no meaning") if references is None else references,
+        **(_strided(blocks[0]) if len(blocks) == 1 else {}),
     )
+
+
+def _strided(block: Elements) -> dict[str, Any]:
+    """Where the elements of a holder lie."""
+    return {
+        "first": Address(block.address),
+        "shape": block.shape,
+        "strides_bytes": block.strides_bytes,
+        "itemsize_bytes": block.itemsize_bytes,
+        "readonly": block.readonly,
+    }

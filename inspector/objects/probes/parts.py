@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from inspector import _native
@@ -25,7 +27,13 @@ def parts(subject: _native.Subject) -> Parts | None:
     from inspector.facts.parts import Parts
 
     columns, total, blocks = told
-    return Parts(tuple(map(_part, columns)), total, blocks)
+    return Parts(tuple(map(_part, columns)), total, blocks, *_rows(columns))
+
+
+def _rows(columns: Sequence[Column]) -> Iterator[int]:
+    """The number of rows, by the first column that is one strided block; nothing if there is none."""
+    alone = (column.elements[0].shape for column in columns if len(column.elements) == 1)
+    yield from (shape[0] for shape in islice((shape for shape in alone if len(shape) == 1), 1))
 
 
 def _part(column: Column) -> Part:

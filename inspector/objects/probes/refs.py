@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,14 +16,13 @@ from inspector.facts.record import dataclass
 from inspector.facts.refs import NOT_MEASURED, Owner, Owners, Refs, Scan
 from inspector.facts.unknown import Immortal, ImmortalType, Unknown
 from inspector.objects.ownership.layouts import layouts
-from inspector.objects.ownership.naming import Context, note_names, owner
-from inspector.objects.ownership.rows import Row, known_names, rows
+from inspector.objects.ownership.naming import Context, owner
+from inspector.objects.ownership.quick import OWN_CODE, namespaces, quick_rows
+from inspector.objects.ownership.rows import Row, rows
 from inspector.objects.ownership.second_look import look, module_namespaces
 
 Progress = Callable[[int, int], object]
 
-GLANCE_WORDS = 60_000
-"""Words that the default card reads in frames, namespaces and what they name: about 50 microseconds."""
 HITS_MAX = 1 << 17
 SHOWN_SLOTS = 3
 """Most places of one holder shown separately; more become one owner."""
@@ -34,7 +32,6 @@ PASSES = 5.3
 remain, one at the unaligned positions, which takes as long as 1.3 others."""
 NOT_SEARCHED = Unknown("memory was not searched: ask for the owners")
 
-_OWN_CODE = __file__.rpartition("objects/probes/")[0]
 _BORROWING = ("stack", "unknown holder")
 """Kinds whose pointers are mostly borrowed or stale: they explain no gap."""
 
@@ -75,7 +72,7 @@ def owners(
     """
     context = Context(names or {})
     references = _count(subject)  # before rows exist: a row may hold the subject as a key
-    glanced = _glance(subject, context)
+    glanced = quick_rows(subject, context)
     if scan:
         del glanced
         return _searched(subject, context, progress, leave_out or _payloads(context))
@@ -93,19 +90,11 @@ def owners(
     )
 
 
-def _namespaces(context: Context) -> list[dict[str, Any]]:
-    """The dicts with the user's names: `__main__`, and those in it that the context knows."""
-    main = sys.modules.get("__main__")
-    first = [vars(main)] if type(main) is type(sys) else []
-    known = [value for space in first for value in tuple(space.values()) if type(value) is dict]
-    return first + [value for value in known if id(value) in context.names]
-
-
 def _payloads(context: Context) -> list[tuple[int, int]]:
     """Ranges of numeric buffers with a user's name: they contain no references."""
     from inspector.adapters.spans import numeric_spans
 
-    values = (value for space in _namespaces(context) for value in tuple(space.values()))
+    values = (value for space in namespaces(context) for value in tuple(space.values()))
     return [(span.start, span.stop) for span in numeric_spans(values)]
 
 
@@ -116,16 +105,6 @@ def _count(subject: _native.Subject) -> int | ImmortalType:
 
 def _certain(found: Sequence[Owner]) -> int:
     return sum(one.references for one in found if one.certain)
-
-
-def _glance(subject: _native.Subject, context: Context) -> list[Row]:
-    """The rows of the quick referrers; the names of their holders go into `context`."""
-    namespaces = [*_namespaces(context), vars(sys)]
-    seen, known, _complete = _native.quick_referrers(
-        subject, tuple(namespaces), layouts(), _OWN_CODE, GLANCE_WORDS
-    )
-    note_names(known_names(known), context)
-    return rows(seen)
 
 
 def _owners(found: Sequence[Row], context: Context) -> tuple[Owner, ...]:
@@ -158,11 +137,11 @@ def _searched(
 ) -> Owners:
     with _may_be_stopped():
         seen, did = _native.find_holders(
-            (subject,), leave_out, layouts(), _OWN_CODE, HITS_MAX, progress, module_namespaces()
+            (subject,), leave_out, layouts(), OWN_CODE, HITS_MAX, progress, module_namespaces()
         )
     found = rows(seen)
     del seen
-    naming_ns = look(found, context, _OWN_CODE, leave_out)
+    naming_ns = look(found, context, OWN_CODE, leave_out)
     named = _owners(found, context)
     references: int | ImmortalType = did["references"]
     if isinstance(_count(subject), ImmortalType):
@@ -216,7 +195,7 @@ def _unaligned(
     """Owners with an unaligned pointer to the object: packed C structs, records without padding."""
     with _may_be_stopped():
         seen, did = _native.find_holders(
-            (subject,), leave_out, layouts(), _OWN_CODE, HITS_MAX, progress, unaligned=True
+            (subject,), leave_out, layouts(), OWN_CODE, HITS_MAX, progress, unaligned=True
         )
     found = _owners(rows(seen), context)
     return tuple(replace(one, key=f"{one.key}, unaligned", certain=False) for one in found), did

@@ -1,0 +1,289 @@
+"""What the object is: a view of whom, an owner, not computed yet, a mapped file, a table, a container."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Any
+
+from inspector.facts.amounts import size
+from inspector.facts.answers import Answer
+from inspector.facts.buffer import Buffer, Holder
+from inspector.facts.layout import Layout
+from inspector.facts.materialization import Materialization, Residency
+from inspector.facts.parts import Parts
+from inspector.facts.refs import Owner
+from inspector.facts.unknown import Address, ImmortalType, Unknown
+from inspector.verdicts.answers.index import Grid, part_of
+from inspector.verdicts.answers.words import (
+    answer,
+    code,
+    counted,
+    holder_name,
+    is_whole,
+    known,
+    listed,
+    number,
+    root,
+)
+
+Facts = Mapping[str, Any]
+OVER_BYTES = ("bytes", "bytearray", "mmap.mmap", "memoryview", "SharedMemory")
+"""Types whose elements are bytes."""
+_OWNERS_SAID = ("numpy.ndarray", "numpy.ma.MaskedArray", "torch.Tensor", "array.array", "pandas.Series")
+"""Types whose objects are as often views: "owns its bytes" is worth a sentence."""
+
+_CALLS = {"next()": "Makes its items one by one, when `next()` asks for them.", "a call": ""}
+"""What lazy objects of Python wait for -> the sentence; "" where it is not worth one."""
+
+
+def what(name: str, facts: Facts) -> Iterator[Answer]:
+    """One sentence on what the object is, or none where the headline says it all."""
+    rules = (_gone, _table, _not_computed, _mapped, _shared_until_written, _view, _owner, _container)
+    yield from next((found for rule in rules if (found := tuple(rule(facts)))), ())
+
+
+def same_object(name: str, facts: Facts) -> Iterator[Answer]:
+    """Other names for the very object."""
+    refs, found = known(facts, "refs"), known(facts, "object")
+    if refs is None or found is None or isinstance(refs.references, ImmortalType) or not name.isidentifier():
+        return
+    if found.type_name in ("int", "float", "str", "bytes", "bool", "complex", "NoneType"):
+        return
+    if any(known(facts, column) for column in ("type", "module", "builtin")):
+        return
+    others = tuple(dict.fromkeys(_names(refs.owners, name)))
+    if others:
+        said = listed(map(code, others[:3]))
+        text = f"The same object as {said}."
+        yield answer("same-object", text, "refs.owners", about=(name, *others[:3]))
+
+
+def _names(owners: Any, name: str) -> Iterator[str]:
+    """Names of the object in the namespace in which it has the typed name."""
+    mine = [one.holder for one in owners if _is_name(one) and one.key == name]
+    yield from (one.key for one in owners if _is_name(one) and one.key != name and one.holder in mine)
+
+
+def _is_name(one: Owner) -> bool:
+    return one.kind in ("global", "local") and one.certain and one.key.isidentifier()
+
+
+def _gone(facts: Facts) -> Iterator[Answer]:
+    state = getattr(known(facts, "materialization"), "state", None)
+    words = {
+        "consumed": "Used up: nothing more comes out of it.",
+        "closed": "Closed: its bytes are gone.",
+        "freed": "Its bytes were freed: reading them is a crash or another's bytes.",
+    }
+    if isinstance(state, str) and state in words:
+        yield answer(state, words[state], "materialization.state")
+
+
+def _not_computed(facts: Facts) -> Iterator[Answer]:
+    fact = known(facts, "materialization")
+    if fact is None or isinstance(fact.state, Unknown):
+        return
+    if fact.state == "lazy" and fact.waits_for in _CALLS:
+        if said := _CALLS[fact.waits_for]:
+            yield answer("lazy", said, "materialization.state")
+        return
+    later = number(fact.logical_bytes)
+    if fact.state == "lazy" and not later and not fact.waits_for:
+        return
+    once = f": {size(later)} once it is" if later else ""
+    waits = f"; it waits for {fact.waits_for}" if fact.waits_for else ""
+    texts = {
+        "lazy": f"Not computed yet{once}{waits}.",
+        "pending": f"Being computed{waits}.",
+        "partially materialized": f"Only a part is computed{_of_blocks(facts)}.",
+        "abstract": "Has no elements and never will: it only describes them.",
+        "reserved-not-resident": f"{size(later)} are reserved; {_in_memory(fact)}",
+        "zero-page": f"All zeros: its {size(later)} take no memory until they are written.",
+        "on device": f"Its {size(later)} are on a device." if later else "Its data is on a device.",
+    }
+    if fact.state in texts:
+        yield answer(
+            fact.state.replace(" ", "-"), texts[fact.state], "materialization.state", costs_bytes=later
+        )
+
+
+def _of_blocks(facts: Facts) -> str:
+    lazy = known(facts, "lazy")
+    return f": {lazy.stack[0].blocks_done:,} of {lazy.stack[0].blocks:,} blocks" if lazy else ""
+
+
+def _in_memory(fact: Materialization) -> str:
+    there = number(fact.resident_bytes)
+    return f"{size(there)} of them are in memory." if there else "none of them is in memory yet."
+
+
+def _mapped(facts: Facts) -> Iterator[Answer]:
+    """Bytes of a file: how many of its pages are in memory."""
+    fact, buffer = known(facts, "materialization"), known(facts, "buffer")
+    if fact is None or buffer is None or fact.state != "memory-mapped" or isinstance(buffer.mapping, Unknown):
+        return
+    pages = fact.layers[-1].residency
+    if isinstance(buffer.mapping.file, Unknown) or not isinstance(pages, Residency):
+        return
+    file = code(buffer.mapping.file.rpartition("/")[2])
+    whole = -(-pages.span_bytes // pages.page_bytes)
+    there = -(-pages.resident_bytes // pages.page_bytes)
+    text = f"{there:,} of {counted(whole, 'page')} are in memory, the rest is in the file {file}."
+    if there == whole:
+        text = f"The {size(number(buffer.logical_bytes))} are those of the file {file}, all in memory now."
+    elif not there:
+        text = f"The {size(number(buffer.logical_bytes))} are in the file {file}; none is in memory yet."
+    yield answer(
+        "mapped-file", text, "buffer.mapping", "materialization.layers", costs_bytes=pages.span_bytes
+    )
+
+
+def _shared_until_written(facts: Facts) -> Iterator[Answer]:
+    """One block that a library shares copy-on-write; a table's columns are rows of their own."""
+    fact, buffer = known(facts, "materialization"), known(facts, "buffer")
+    if fact is None or buffer is None or fact.state != "copy-on-write pending" or known(facts, "parts"):
+        return
+    owner = root(buffer)
+    if owner is None or not number(buffer.logical_bytes):
+        return
+    other = owner.shown_by or holder_name(owner)
+    if other:
+        whole = size(number(buffer.logical_bytes))
+        text = f"Shares its {whole} with {code(other)} until one of them is written (copy-on-write)."
+        yield answer("shared-until-written", text, "buffer.holders", "materialization.state", about=(other,))
+
+
+def _view(facts: Facts) -> Iterator[Answer]:
+    """A view: of whom, and which part of it."""
+    buffer = known(facts, "buffer")
+    if buffer is None or buffer.owns is not False:
+        return
+    base = root(buffer)
+    if base is None:
+        return
+    part = _part(facts, buffer, base)
+    name = holder_name(base) or base.shown_by
+    if base.shown_by and is_whole(buffer, base):
+        yield _same_bytes(buffer, base, part)
+        return
+    if not name and is_whole(buffer, base):
+        kind = base.type_name.rpartition(".")[2]
+        text = f"Has {size(number(base.bytes))}, which lie in an unnamed {kind}, its base."
+        yield answer("view-of", text, "buffer.holders", "buffer.range")
+        return
+    text = f"A view of {_of_whom(base)}: {part}." if part else f"A view of {_of_whom(base)}."
+    yield answer("view-of", text, "buffer.holders", "layout.strides_bytes", about=(name,))
+
+
+def _same_bytes(buffer: Buffer, base: Holder, part: str) -> Answer:
+    """Two objects that show one block whole: neither is the other's base."""
+    whole = size(number(base.bytes))
+    if "numpy." in base.shown_by_type:
+        text = f"Shows the same {whole} as {code(base.shown_by)}{f', {part}' if part else ''}."
+    else:
+        text = f"A view of {code(base.shown_by)}: all {whole}."
+    return answer("view-of", text, "buffer.holders", "buffer.range", about=(base.shown_by,))
+
+
+def _article(kind: str) -> str:
+    return (
+        kind
+        if kind == "bytes"
+        else f"{'an' if kind[:1] in 'aeiouAEIOU' or kind == 'ndarray' else 'a'} {kind}"
+    )
+
+
+def _of_whom(base: Holder) -> str:
+    """The base by its name; else by its type and size."""
+    if name := holder_name(base) or base.shown_by:
+        return code(name)
+    kind = base.type_name.rpartition(".")[2]
+    return f"{_article(kind)} of {size(number(base.bytes))}" if number(base.bytes) else _article(kind)
+
+
+def _part(facts: Facts, buffer: Buffer, base: Holder) -> str:
+    """Which part of the base it shows: as an index in words, else as bytes."""
+    layout = known(facts, "layout")
+    if layout is None or isinstance(base.first, Unknown) or isinstance(buffer.range, Unknown):
+        return ""
+    noun = "byte" if base.type_name.rpartition(".")[2] in OVER_BYTES else "element"
+    first = _first(layout, buffer)
+    view = Grid(first, layout.shape, layout.strides_bytes, layout.itemsize_bytes)
+    said = part_of(view, Grid(base.first, base.shape, base.strides_bytes, base.itemsize_bytes), noun)
+    whole, shown = base.itemsize_bytes * prod(base.shape), number(buffer.logical_bytes)
+    return said or (f"{size(shown)} of its {size(whole)}" if 0 < shown < whole else "")
+
+
+def _first(layout: Layout, buffer: Buffer) -> int:
+    """Address of the element with all indices 0: negative strides begin at the end."""
+    assert not isinstance(buffer.range, Unknown)
+    below = sum(
+        stride * (n - 1) for n, stride in zip(layout.shape, layout.strides_bytes, strict=True) if stride < 0
+    )
+    return Address(buffer.range.start - below)
+
+
+def _table(facts: Facts) -> Iterator[Answer]:
+    """A table: rows, columns, bytes; object columns have their objects elsewhere."""
+    parts, buffer = known(facts, "parts"), known(facts, "buffer")
+    if parts is None:
+        return
+    text = counted(parts.total, "column")
+    if not isinstance(parts.rows, Unknown):
+        text = f"{counted(parts.rows, 'row')} × {text}"
+    total = number(buffer.logical_bytes) if buffer is not None else 0
+    text += f", {size(total)}" if total else ""
+    base = root(buffer) if buffer is not None else None
+    shown = base.shown_by if base is not None else ""
+    shared = f", shared with {code(shown)}" if shown and parts.total == 1 else ""
+    text = f"{text}{_objects(parts)}{shared}."
+    yield answer("table", text, "parts", "buffer.logical_bytes", about=(shown,), costs_bytes=total)
+
+
+def _objects(parts: Parts) -> str:
+    """Columns of Python objects: only their pointers are counted."""
+    names = [code(part.name) for part in parts.parts if part.format in ("object", "O")]
+    if not names:
+        return ""
+    which = listed(names[:3]) if len(names) <= 3 else f"{len(names):,} columns"
+    return f", without the Python objects that {which} points to"
+
+
+def _owner(facts: Facts) -> Iterator[Answer]:
+    buffer, found = known(facts, "buffer"), known(facts, "object")
+    if buffer is None or found is None or buffer.owns is not True or not number(buffer.logical_bytes):
+        return
+    if found.type_name not in _OWNERS_SAID:
+        return
+    text = f"Owns its {size(buffer.logical_bytes)}."
+    layout = known(facts, "layout")
+    if layout is not None and layout.format == "object":
+        text = (
+            f"Owns its {size(buffer.logical_bytes)} of pointers; the Python objects they point to are extra."
+        )
+    yield answer("owner", text, "buffer.owns", costs_bytes=buffer.logical_bytes)
+
+
+def _container(facts: Facts) -> Iterator[Answer]:
+    """What a container weighs with all that it holds."""
+    held, found = known(facts, "contents"), known(facts, "object")
+    if held is None or found is None or isinstance(found.size_bytes, Unknown):
+        return
+    total = found.size_bytes + held.bytes
+    inside = f", {_share(held.arrays_bytes, total)} in {counted(held.arrays, 'array')}" if held.arrays else ""
+    besides = f", besides what C code keeps for {listed(map(code, held.opaque[:3]))}" if held.opaque else ""
+    if not held.objects and not held.complete:
+        text = f"{size(total)} of its own; what its items take was not counted: they are too many."
+    elif held.complete:
+        text = f"{size(total)} in all{inside}{besides}."
+    else:
+        text = (
+            f"More than {size(total)} in all{inside}: {counted(held.objects, 'object')} inside were counted."
+        )
+    yield answer("weight", text, "object.size_bytes", "contents.bytes", costs_bytes=total)
+
+
+def _share(part: int, whole: int) -> str:
+    return "nearly all" if part > 0.95 * whole else f"{size(part)} of it"

@@ -1,0 +1,180 @@
+"""What a write does: who else sees it, why it is refused, what it copies first."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from inspector.facts.amounts import size
+from inspector.facts.answers import Answer
+from inspector.facts.buffer import Buffer, Holder
+from inspector.facts.parts import Parts
+from inspector.facts.unknown import Unknown
+from inspector.verdicts.answers.copying import copy_of
+from inspector.verdicts.answers.words import (
+    answer,
+    called,
+    code,
+    holder_name,
+    is_whole,
+    known,
+    library,
+    listed,
+    number,
+    root,
+)
+
+Facts = Mapping[str, Any]
+CONSTANT = ("bytes", "str")
+"""Types whose objects never change."""
+
+
+def writing(name: str, facts: Facts) -> Iterator[Answer]:
+    """One sentence on a write, where it does not simply change the object alone."""
+    buffer = known(facts, "buffer")
+    if buffer is None:
+        return
+    rules = (_copies_first, _read_only, _changes_file, _changes_base, _changes_views)
+    yield from next((found for rule in rules if (found := tuple(rule(name, facts, buffer)))), ())
+
+
+def _changes_base(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
+    base = root(buffer)
+    if buffer.owns is not False or buffer.readonly is not False or base is None:
+        return
+    other = holder_name(base) or base.shown_by
+    if other:
+        text = f"Writing to {called(name)} changes {code(other)}."
+        yield answer("write-changes", text, "buffer.readonly", "buffer.holders", about=(name, other))
+
+
+def _changes_views(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
+    """An owner, or an array that shows its whole base: the named views of the same bytes."""
+    if buffer.readonly is not False:
+        return
+    base = root(buffer)
+    if base is not None:
+        named = base.views if is_whole(buffer, base) else ()
+    else:
+        named = tuple(_views(facts)) if buffer.owns is True else ()
+    others = sorted(one for one in named if one != name)
+    if others:
+        some = [code(one) for one in others[:3]]
+        more = [f"{len(others) - 3:,} more"] if len(others) > 3 else []
+        noun = "which is a view" if len(others) == 1 else "which are views"
+        text = f"Writing to {called(name)} shows in {listed([*some, *more])}, {noun} of the same bytes."
+        yield answer("write-changes", text, "buffer.holders", "refs.owners", about=(name, *others[:3]))
+
+
+def _views(facts: Facts) -> Iterator[str]:
+    """Names of the views that hold the object as their base."""
+    refs = known(facts, "refs")
+    for one in refs.owners if refs is not None else ():
+        if one.kind == "base" and one.certain and "`" in one.holder and one.key in (".base", ".obj"):
+            yield one.short.removesuffix(one.key)
+
+
+def _read_only(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
+    """A view that cannot be written: why, and how to get one that can."""
+    base = root(buffer)
+    if buffer.readonly is not True or buffer.owns is not False or known(facts, "parts"):
+        return
+    why, do = _why(name, facts, buffer, base)
+    if not why:
+        return
+    cure = f"; {code(do)} gives a writable copy" if do else ""
+    text = f"Read-only because {why}{cure}."
+    other = holder_name(base) or base.shown_by if base is not None else ""
+    yield answer("read-only", text, "buffer.readonly", "buffer.holders", about=(name, other), do=do)
+
+
+def _why(name: str, facts: Facts, buffer: Buffer, base: Holder | None) -> tuple[str, str]:
+    """(why a view is read-only, the code for a writable copy); ("", "") where the facts do not tell."""
+    own = copy_of(name, facts).replace("bytes(", "bytearray(")
+    if base is None:
+        return "", ""
+    bare = base.type_name.rpartition(".")[2]
+    if base.shown_by and library(base.shown_by_type) == "pandas" and base.readonly is False:
+        return "pandas shares it (copy-on-write)", f"{base.shown_by}.to_numpy(copy=True)"
+    if bare in CONSTANT:
+        return (
+            f"{code(holder_name(base)) if holder_name(base) else 'its base'} is {bare}, which never change",
+            own,
+        )
+    if library(base.shown_by_type or base.type_name) == "Arrow":
+        return "Arrow's buffers never change", own
+    if base.readonly is True and holder_name(base):
+        return f"{code(holder_name(base))} is", own
+    layout = known(facts, "layout")
+    if layout is not None and "broadcast" in layout.words:
+        return "several of its elements are the same memory (broadcast)", own
+    if not isinstance(buffer.mapping, Unknown) and "w" not in buffer.mapping.permissions:
+        return "its file is mapped for reading only", own
+    return "", ""
+
+
+def _changes_file(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
+    """Bytes of a mapped file or of memory that other processes share."""
+    if isinstance(buffer.mapping, Unknown):
+        return
+    place, file = buffer.mapping, buffer.mapping.file
+    if buffer.readonly is True and "w" not in place.permissions and not isinstance(file, Unknown):
+        text = f"Read-only: the file {code(file.rpartition('/')[2])} is mapped for reading only."
+        yield answer("read-only", text, "buffer.readonly", "buffer.mapping", about=(name,))
+        return
+    if buffer.readonly is not False:
+        return
+    if place.kind == "shared memory":
+        text = f"Writing to {called(name)} changes shared memory: other processes that map it see it."
+        yield answer("write-changes", text, "buffer.mapping", about=(name,))
+    elif place.kind == "shared file" and not isinstance(file, Unknown):
+        text = f"Writing to {called(name)} changes the file {code(file.rpartition('/')[2])}."
+        yield answer("write-changes", text, "buffer.mapping", about=(name,))
+    elif place.kind == "file" and not isinstance(file, Unknown) and "p" in place.permissions:
+        text = f"Writing to {called(name)} leaves the file as it is: only this process sees the change."
+        yield answer("write-stays", text, "buffer.mapping", about=(name,))
+
+
+def _copies_first(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
+    """Copy-on-write: what the first write copies, and that the others keep the old values."""
+    fact, parts = known(facts, "materialization"), known(facts, "parts")
+    if fact is None or fact.state != "copy-on-write pending":
+        return
+    if parts is not None:
+        yield from _copies_block(name, parts, buffer)
+        return
+    base = root(buffer)
+    other = (base.shown_by or holder_name(base)) if base is not None else ""
+    keeps = f"; {code(other)} keeps the old values" if other else ""
+    if cost := number(buffer.logical_bytes):
+        way = "" if other else " (copy-on-write)"
+        text = f"The first write copies {size(cost)}{way}{keeps}."
+        yield answer("write-copies", text, "materialization.state", about=(name, other), costs_bytes=cost)
+
+
+def _copies_block(name: str, parts: Parts, buffer: Buffer) -> Iterator[Answer]:
+    """A table: a write copies the block of the column that it is made to, never all blocks."""
+    shared = [part for part in parts.parts if number(part.holders) > 1]
+    blocks: dict[int, int] = {}
+    for part in shared:
+        blocks[part.block] = blocks.get(part.block, 0) + number(part.bytes)
+    if not shared or len(parts.parts) < parts.total or not any(blocks.values()):
+        return
+    which = "every column" if len(shared) == parts.total else _columns([part.name for part in shared])
+    most = size(max(blocks.values()))
+    tables = dict.fromkeys(holder.shown_by.partition("[")[0] for holder in buffer.holders if holder.shown_by)
+    others = [table for table in tables if table != name]
+    if others:
+        first = f"Shares columns with {listed(map(code, others[:3]))} until they are written"
+    else:
+        first = f"The data of {which} is shared until it is written"
+    text = f"{first}: the first write to one copies at most {most}."
+    about, most_bytes = (name, *others[:3]), max(blocks.values())
+    yield answer("write-copies", text, "parts.holders", "buffer.holders", about=about, costs_bytes=most_bytes)
+
+
+def _columns(names: list[str]) -> str:
+    if len(names) > 3:
+        return f"{len(names):,} columns"
+    return ", ".join(map(code, names))

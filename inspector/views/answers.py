@@ -1,0 +1,84 @@
+"""Draws answers: sentences whose code stands out, the most important first."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from inspector.facts.answers import Answer, Answers
+from inspector.views.grammar import Block, Line, Prose, Span
+from inspector.views.view import blocks
+
+IN_HEAD = 3
+"""Most answers that stand in the head of a card; the others are rows."""
+ROWS = {"c-code-copies": "to C code"}
+"""Answer -> label of its row, for those that never stand in the head."""
+
+
+@blocks.register
+def answers(fact: Answers) -> tuple[Block, ...]:
+    """The head, then the rows."""
+    return (*head(fact), *rows(fact))
+
+
+def head(fact: Answers) -> tuple[Block, ...]:
+    """What the object is, on a line of its own; then what follows from it."""
+    first, *others = in_head(fact) or (None,)
+    if first is None:
+        return ()
+    said = Prose(sentence(first))
+    return (said, Prose(_joined(others))) if others else (said,)
+
+
+def in_head(fact: Answers) -> tuple[Answer, ...]:
+    """The answers that stand in the head of a card."""
+    return tuple(row for row in fact.rows if row.slug not in ROWS)[:IN_HEAD]
+
+
+def rows(fact: Answers) -> tuple[Block, ...]:
+    """The answers that are rows of a card."""
+    told = in_head(fact)
+    return tuple(Line(ROWS.get(row.slug, "also"), sentence(row)) for row in fact.rows if row not in told)
+
+
+def sentence(row: Answer) -> tuple[Span, ...]:
+    """The text as spans, with the code style between backticks; a danger has its slug, for its page."""
+    page = (Span(f" ({row.slug})", "dim"),) if row.evidence == ("materialization.findings",) else ()
+    return (*_spans(row.text), *page)
+
+
+def _spans(text: str) -> Iterator[Span]:
+    for number, part in enumerate(text.split("`")):
+        if part:
+            yield Span(part, "code" if number % 2 else "fact")
+
+
+def _joined(told: Iterable[Answer]) -> tuple[Span, ...]:
+    found: list[Span] = []
+    for row in told:
+        found += [Span(" "), *sentence(row)] if found else sentence(row)
+    return tuple(found)
+
+
+def _sample() -> Answers:
+    def told(slug: str, text: str, bytes_: int = 0) -> Answer:
+        return Answer(slug, text, True, ("b", "a"), ("buffer.holders",), "", bytes_)
+
+    return Answers(
+        (
+            told("view-of", "A view of `a`: every 2nd row and every 3rd column, transposed."),
+            told("write-changes", "Writing to `b` changes `a`."),
+            told(
+                "keeps-base",
+                "While `b` lives, all 8.0 MB of `a` stay; `b.copy()` would keep 1.3 MB.",
+                8_000_000,
+            ),
+            told("c-code-copies", "1.3 MB are copied first where contiguous elements are wanted.", 1_300_000),
+        )
+    )
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(answers(_sample()))

@@ -1,0 +1,61 @@
+"""Draws what a container holds: objects, bytes, arrays, and the items with most bytes."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from inspector.facts.amounts import size
+from inspector.facts.contents import Contents, Item
+from inspector.facts.unknown import Address
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.view import blocks
+
+MOST_ITEMS = 5
+LEAST_BYTES = 1_000
+"""Items are drawn if one of them has as many bytes, or if the container holds one twice."""
+
+
+@blocks.register
+def contents(fact: Contents) -> tuple[Block, ...]:
+    """A line: how many objects it reaches, and their bytes; under it the largest items."""
+    least = "" if fact.complete else "more than "
+    arrays = f", {size(fact.arrays_bytes)} in {fact.arrays:,} arrays" if fact.arrays else ""
+    line = Line(
+        "holds",
+        (Span(f"{least}{size(fact.bytes)}"), Span(f"  {fact.objects:,} objects{arrays}", "dim")),
+        explain="The objects that it reaches, each counted once, without classes, modules and constants.",
+        link="docs/reference/card.md#holds",
+    )
+    return (Fold(line, (_items(fact),), MOST_ITEMS),) if fact.items else (line,)
+
+
+def largest(fact: Contents) -> tuple[Block, ...]:
+    """The largest items as a row of the short card; nothing where all are small."""
+    if not any(item.bytes >= LEAST_BYTES or (item.places > 1 and item.bytes) for item in fact.items):
+        return ()
+    more = text("largest first", "dim") if len(fact.items) > 1 else ()
+    return (Fold(Line("holds", text(f"{fact.objects:,} objects"), more), (_items(fact),), MOST_ITEMS),)
+
+
+def _items(fact: Contents) -> Table:
+    return Table(("", "", "", ""), tuple(_row(item) for item in fact.items if item.bytes), (2,))
+
+
+def _row(item: Item) -> tuple[tuple[Span, ...], ...]:
+    said = [Span("also ", "dim"), Span(item.name, "code")] if item.name else []
+    if item.places > 1:
+        said += [Span(f"{', ' if said else ''}in {item.places:,} places", "dim")]
+    return text(item.key, "code"), text(item.what), text(size(item.bytes)), tuple(said)
+
+
+def _sample() -> Contents:
+    rows = (
+        Item("['big']", "ndarray float64 (3000000,)", 24_000_000, Address(64), 1, "x"),
+        Item("['rows']", "list (3 items)", 448, Address(128), 2),
+    )
+    return Contents(4, 24_000_448, 1, 24_000_000, True, rows)
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw((*contents(_sample()), *largest(_sample())))

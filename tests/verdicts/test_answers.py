@@ -1,0 +1,274 @@
+"""The answers of one object: the sentences that a user reads first."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import array
+import functools
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector.facts.answers import Answers
+from inspector.facts.unknown import Address, Unknown
+from inspector.verdicts.answers.made import answers, with_answers
+
+pytestmark = [pytest.mark.core, pytest.mark.quick]
+
+
+def texts(report: Any) -> list[str]:
+    return [row.text for row in report.answers.rows]
+
+
+def slugs(report: Any) -> list[str]:
+    return [row.slug for row in report.answers.rows]
+
+
+def test_a_view_names_its_base_says_which_part_and_what_it_keeps() -> None:
+    a = np.arange(1_000_000.0).reshape(1000, 1000)
+    b = a[::2, ::3].T
+    assert texts(inspector.inspect(b)) == [
+        "A view of `a`: every 2nd row and every 3rd column, transposed.",
+        "Writing to `b` changes `a`.",
+        "While `b` lives, all 8.0 MB of `a` stay; `b.copy()` would keep 1.3 MB.",
+        "1.3 MB are copied first where contiguous elements are wanted.",
+    ]
+
+
+def test_an_owner_owns() -> None:
+    x = np.ones(1000)
+    assert texts(inspector.inspect(x)) == ["Owns its 8.0 kB."]
+
+
+def test_another_name() -> None:
+    x = np.ones(3)
+    y = x
+    assert "The same object as `x`." in texts(inspector.inspect(y))
+    assert "same-object" not in slugs(inspector.inspect(np.ones(3), name="z"))
+
+
+def test_read_only_and_why() -> None:
+    fixed = bytes(100)
+    seen = memoryview(fixed)
+    assert texts(inspector.inspect(seen)) == [
+        "A view of `fixed`.",
+        "Read-only because `fixed` is bytes, which never change; `bytearray(seen)` gives a writable copy.",
+    ]
+    wide = np.broadcast_to(np.arange(4.0), (1000, 4))
+    assert any(
+        "Read-only because several of its elements are the same memory" in text
+        for text in texts(inspector.inspect(wide))
+    )
+
+
+def test_a_view_of_bytes_that_can_be_written() -> None:
+    room = bytearray(100)
+    part = memoryview(room)[10:20]
+    assert texts(inspector.inspect(part)) == [
+        "A view of `room`: bytes 10 to 19.",
+        "Writing to `part` changes `room`.",
+    ]
+    assert "1 consumer holds its buffer: its size cannot change until it releases it." in texts(
+        inspector.inspect(room)
+    )
+
+
+def test_a_small_view_of_a_large_base_is_told_once() -> None:
+    big = np.ones(1_000_000)
+    few = big[:10]
+    report = inspector.inspect(few)
+    assert "large-base" not in slugs(report)
+    (keeps,) = (row for row in report.answers.rows if row.slug == "keeps-base")
+    assert (keeps.costs_bytes, keeps.do) == (8_000_000, "few.copy()")
+
+
+@pytest.mark.parametrize(
+    "made", [list, tuple, lambda arrays: {"k": arrays}, lambda arrays: functools.partial(max, arrays)]
+)
+def test_a_container_weighs_what_it_holds(made: Any) -> None:
+    held = made([np.ones(1_000_000), np.ones(1_000_000)])
+    first = inspector.inspect(held).answers.rows[0]
+    assert first.text == "16 MB in all, nearly all in 2 arrays."
+    assert 16_000_000 < first.costs_bytes < 16_010_000
+
+
+def test_views_in_a_container_count_their_bytes_once() -> None:
+    x = np.ones(100_000)
+    held = [x, x[:50_000], x[::2], x]
+    assert 800_000 < inspector.inspect(held).contents.bytes < 810_000
+
+
+def test_a_large_container_is_counted_in_part_and_says_so() -> None:
+    held = [float(i) for i in range(100_000)]
+    report = inspector.inspect(held)
+    assert not report.contents.complete
+    assert report.answers.rows[0].text.startswith("More than 8")
+
+
+def test_an_instance_weighs_its_attributes() -> None:
+    class Model:
+        """Has an array."""
+
+        def __init__(self) -> None:
+            self.weights = np.ones(1_000_000)
+
+    assert inspector.inspect(Model()).answers.rows[0].text == "8.0 MB in all, nearly all in 1 array."
+
+
+@pytest.mark.parametrize("x", [7, 2.5, "text", None, b"bytes", range(5), len, int, np])
+def test_plain_objects_have_no_answer(x: Any) -> None:
+    assert texts(inspector.inspect(x, name="x")) == []
+
+
+def test_an_array_of_pointers_says_that_objects_are_extra() -> None:
+    x = np.array([None, "a"], dtype=object)
+    assert "Python objects they point to are extra" in texts(inspector.inspect(x))[0]
+
+
+def test_nothing_is_concluded_from_an_unknown() -> None:
+    a = np.arange(1_000_000.0)
+    facts = inspector.inspect(a[::2], name="b").facts
+    hidden = {column: Unknown("not asked") for column in facts}
+    assert answers("b", hidden).rows == ()
+    for field in ("owns", "readonly", "range", "logical_bytes", "mapping"):
+        buffer = replace(facts["buffer"], **{field: Unknown("hidden")})
+        assert isinstance(with_answers("b", {**facts, "buffer": buffer})["answers"], Answers), field
+    unowned = replace(facts["buffer"], owns=Unknown("hidden"))
+    assert not {"view-of", "owner", "write-changes", "keeps-base"} & {
+        row.slug for row in answers("b", {**facts, "buffer": unowned}).rows
+    }
+
+
+def test_a_failing_rule_costs_only_the_answers() -> None:
+    made = with_answers("x", {"buffer": object()})
+    assert made["answers"] == Unknown("the rules failed with AttributeError")
+
+
+def test_names_stand_between_backticks_and_every_answer_has_evidence() -> None:
+    a = array.array("d", [1, 2, 3])
+    b = memoryview(a)
+    for x in (a, b, [a], np.ones((3, 3)).T):
+        for row in inspector.inspect(x, name="x").answers.rows:
+            assert row.text.endswith(".") and row.text.count("`") % 2 == 0
+            assert row.evidence and all("." in one or one in ("parts",) for one in row.evidence)
+
+
+def test_answers_are_saved_and_left_out_of_a_comparison(tmp_path: Any) -> None:
+    one, two = inspector.inspect([1.5], name="one"), inspector.inspect([1.5, 2.5], name="two")
+    one.save(tmp_path / "one.json")
+    assert inspector.load(tmp_path / "one.json").answers == one.answers
+    assert "answers" not in {change.column for change in inspector.compare(one, two).changes}
+
+
+def test_they_are_made_in_a_fifth_of_a_millisecond() -> None:
+    import timeit
+
+    a = np.arange(1_000_000.0).reshape(1000, 1000)
+    facts = inspector.inspect(a[::2, ::3].T, name="b").facts
+    assert min(timeit.repeat(lambda: answers("b", facts), number=20, repeat=5)) / 20 < 0.000_2
+
+
+def test_an_owner_names_the_views_that_a_write_shows_in() -> None:
+    x = np.ones(1000)
+    part, other = x[::2], x[3:9]
+    assert texts(inspector.inspect(x)) == [
+        "Owns its 8.0 kB.",
+        "Writing to `x` shows in `other` and `part`, which are views of the same bytes.",
+    ]
+    assert part.base is other.base
+
+
+def test_two_parts_of_an_unnamed_base_are_not_said_to_change_each_other() -> None:
+    left, right = np.array_split(np.arange(1000.0).reshape(2, 500), 2)
+    for report in (inspector.inspect(left), inspector.inspect(right)):
+        assert not any(row.slug == "write-changes" for row in report.answers.rows)
+
+
+def test_an_array_over_pandas_is_read_only_and_says_how_to_get_one_that_is_not(tmp_path: Path) -> None:
+    """In a program of its own: pandas objects are found among the names of `__main__`."""
+    script = tmp_path / "app.py"
+    script.write_text(
+        "import inspector, numpy as np, pandas as pd\n"
+        "s = pd.Series(np.arange(1000.0))\n"
+        "T = np.asarray(s)\n"
+        "print(inspector.inspect(T))\n"
+        "left, right = s.iloc[:10], np.asarray(s.iloc[10:])\n"
+        "del s, T\n"
+        "print(inspector.inspect(right))\n"
+    )
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    shown, _, second = ran.stdout.partition(" right ")
+    assert "A view of s: all 8.0 kB." in shown, ran.stderr
+    assert (
+        "Read-only because pandas shares it (copy-on-write); s.to_numpy(copy=True) gives\n a writable copy."
+        in shown
+    )
+    assert "left" not in second, "it shows other bytes"
+
+
+def test_after_a_search_the_holders_are_told_first() -> None:
+    cache = {"big": np.ones(1000)}
+    x = cache["big"]
+    said = inspector.inspect(x, scan=True).answers.rows[1].text
+    assert said.startswith("2 references keep it alive: ") and "`x`" in said and "`cache['big']`" in said
+
+
+def test_a_container_shows_its_largest_items_by_key() -> None:
+    rows, big = [1.5, 2.5], np.ones(100_000)
+    held = {"rows": rows, "again": rows, "model": {"weights": big}, "n": 5}
+    report = inspector.inspect(held, known={id(rows): "rows"})
+    first, second, *_ = report.contents.items
+    assert (first.key, first.what, first.places) == ("['model']", "dict (1 item)", 1)
+    assert 800_000 < first.bytes < 801_000
+    assert (second.key, second.places, second.name) == ("['rows']", 2, "rows")
+    assert "['model']  dict (1 item)   800 kB" in str(report)
+    assert "also rows, in 2 places" in str(report)
+
+
+def test_a_container_is_not_said_to_be_counted_whole_where_it_was_not() -> None:
+    inner = list(range(300_000))
+    objects = np.array([None, "a"], dtype=object)
+    for held in ([inner], {"k": objects}, [float(i) for i in range(2_000)]):
+        assert not inspector.inspect(held).contents.complete
+
+
+def test_a_view_outside_its_base_is_no_view_of_it() -> None:
+    facts = inspector.inspect(np.ones(1000)[::2], name="b").facts
+    holder = facts["buffer"].holders[0]
+    low = replace(holder.range, start=Address(64), stop=Address(128))
+    moved = replace(facts["buffer"], holders=(replace(holder, range=low),))
+    said = {row.slug for row in answers("b", {**facts, "buffer": moved}).rows}
+    assert not said & {"view-of", "write-changes", "keeps-base"}
+
+
+def test_a_view_of_a_locked_array_is_read_only_because_that_is() -> None:
+    locked = np.arange(10.0)
+    locked.flags.writeable = False
+    x = locked[::2]
+    assert (
+        texts(inspector.inspect(x))[1] == "Read-only because `locked` is; `x.copy()` gives a writable copy."
+    )
+
+
+def test_tables_that_share_columns_are_named(tmp_path: Path) -> None:
+    script = tmp_path / "app.py"
+    script.write_text(
+        "import inspector, numpy as np, pandas as pd\n"
+        "df = pd.DataFrame({'k': range(1000), 'v': np.ones(1000)})\n"
+        "c, own, ser = df.copy(deep=False), df.copy(), df['v']\n"
+        "print(inspector.inspect(c))\nprint(inspector.inspect(own))\nprint(inspector.inspect(ser))\n"
+    )
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    shared, own, column = [" ".join(text.split()) for text in ran.stdout.split("--all")][:3]
+    assert "1,000 rows × 2 columns, 16 kB. Shares columns with df until they are written" in shared, (
+        ran.stderr
+    )
+    assert "1,000 rows × 2 columns, 16 kB. held by" in own
+    assert "Shares its 8.0 kB with df['v'] until one of them is written (copy-on-write)." in column
+    assert "The first write copies 8.0 kB; df['v'] keeps the old values." in column
