@@ -280,33 +280,42 @@ def shares(a: Any, b: Any) -> Sharing:
     return sharing(first, second)
 
 
-def compare(a: Any, b: Any, *, names: tuple[str, str] = ("a", "b")) -> Comparison:
-    """Compare two objects, or two saved Reports, field by field: what differs and what they share."""
+def compare(
+    a: Any, b: Any, *more: Any, names: tuple[str, ...] = (), known: Names | None = None
+) -> Comparison:
+    """Compare objects, or two saved Reports: who is a view of whom, which bytes they share, what differs.
+
+    `.answers` concludes in sentences. For more than two objects: who shares with whom. `names`: the user's
+    names (default: the arguments' texts); `known`: id of an object -> its name, for the owners of bytes.
+    """
     from inspector.report import Report
     from inspector.verdicts.comparison import compared
 
     if type(a) is Report and type(b) is Report:
         return compared(a.name, a.facts, b.name, b.facts)
     from inspector._native import Subject
+    from inspector.objects.call_site import argument_texts
 
-    first, second = Subject(a), Subject(b)
-    del a, b
-    return _compared_live(first, second, names)
+    subjects = tuple(map(Subject, (a, b, *more)))
+    del a, b, more
+    names = names or argument_texts(_caller(), "compare", len(subjects))
+    return _compared_live(subjects, names, known or {})
 
 
-def _compared_live(first: Subject, second: Subject, names: tuple[str, str]) -> Comparison:
-    """The comparison of two live objects: their cheap columns, and the bytes they share."""
-    from inspector.facts.sharing import Sharing
-    from inspector.verdicts.comparison import compared
+def _compared_live(subjects: tuple[Subject, ...], names: tuple[str, ...], known: Names) -> Comparison:
+    """The comparison of live objects: their cheap columns, and what only all together show."""
+    from inspector.verdicts.comparison import compared, several
+    from inspector.verdicts.naming import named
 
-    left, right = (
-        _masked(name, _gathered(one, {})) for name, one in zip(names, (first, second), strict=True)
-    )
-    sharing = _asked("sharing", "sharing", first, second)
-    if isinstance(sharing, Unknown):
-        sharing = Sharing(sharing, sharing, ())
-    same = first.address == second.address
-    return compared(names[0], left, names[1], right, sharing, same)
+    facts = [
+        named(_masked(name, _gathered(one, {})), known) for name, one in zip(names, subjects, strict=True)
+    ]
+    if len(subjects) > 2:
+        found = _asked("pair", "several", names, subjects, facts)
+        return several(names, *(((), ()) if isinstance(found, Unknown) else found))
+    sharing = _asked("sharing", "sharing", *subjects)
+    found = _asked("pair", "beside", names, subjects, facts, sharing)
+    return compared(names[0], facts[0], names[1], facts[1], **({} if isinstance(found, Unknown) else found))
 
 
 def namespace(names: Mapping[str, Any], *, hidden: Collection[str] = (), limit: int | None = 30) -> Namespace:

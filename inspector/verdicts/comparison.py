@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from typing import Any, cast
 
-from inspector.facts.comparison import Change, Comparison
-from inspector.facts.sharing import Sharing
+from inspector.facts.comparison import Change, Comparison, Side
+from inspector.facts.sharing import Pair, Sharing
 from inspector.facts.unknown import Address, Unknown
 from inspector.facts.wire import field_types
+from inspector.verdicts.pairs.answers import answers
+from inspector.verdicts.pairs.groups import groups
 
 TEXT_CHARACTERS = 60
 UNTOLD = frozenset(
@@ -28,15 +30,30 @@ def compared(
     right_facts: Mapping[str, Any],
     sharing: Sharing | None = None,
     same: bool | Unknown = SAVED,
+    **live: Any,
 ) -> Comparison:
-    """The fields in which the facts of `left` and `right` differ; columns in the order of `left`."""
+    """The fields in which the facts of `left` and `right` differ; columns in the order of `left`.
+
+    `live`: for two live objects, the fields of a Comparison that a probe of both fills; the answers follow.
+    Values that read alike are left out then: "5 rows" on both sides says nothing.
+    """
     columns = [*left_facts, *(column for column in right_facts if column not in left_facts)]
     changes = (
         change
         for column in columns
         for change in _differences(column, "", left_facts.get(column), right_facts.get(column))
     )
-    return Comparison(left, right, same, tuple(changes), sharing or Sharing(SAVED, SAVED, ()))
+    told = tuple(change for change in changes if not live or change.left != change.right)
+    found = Comparison(left, right, same, told, sharing or Sharing(SAVED, SAVED, ()), **live)
+    return replace(found, answers=answers(found))
+
+
+def several(names: tuple[str, ...], sides: tuple[Side, ...], pairs: tuple[Pair, ...]) -> Comparison:
+    """More than two live objects: who shares with whom."""
+    many = Unknown("more than two objects: `pairs` says who shares")
+    return Comparison(
+        names[0], "", many, (), Sharing(many, many, ()), sides, many, (), pairs, groups(sides, pairs)
+    )
 
 
 def _differences(column: str, field: str, left: Any, right: Any) -> Iterator[Change]:

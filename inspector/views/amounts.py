@@ -3,20 +3,9 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from inspector.facts.sizes import size as size
 from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.views.grammar import Span, text
-
-_UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
-
-
-def size(count: int) -> str:
-    """Bytes as text: "96 B", "8.0 MB" (powers of 1,000); the sign is kept."""
-    if abs(count) < 1000:
-        return f"{count} B"
-    value, power = count / 1000, 0
-    while abs(value) >= 999.5 and power + 1 < len(_UNITS):
-        value, power = value / 1000, power + 1
-    return f"{value:.1f} {_UNITS[power]}" if abs(value) < 9.95 else f"{value:.0f} {_UNITS[power]}"
 
 
 def signed(count: int) -> str:

@@ -1,4 +1,4 @@
-"""The elements of every view: spans, lines, pictures, tables and folds. No colours, no widths.
+"""The elements of every view: spans, lines, sentences, pictures, tables and folds. No colours, no widths.
 
 A view turns a fact into blocks; renderers (terminal, HTML, SVG) draw blocks, so a fact looks the same
 everywhere. Styles are names: fact, dim, good, warn, danger, native, python. A view writes the spaces between
@@ -37,6 +37,13 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence over the full width, in the interface's font; spans in style "name" are code."""
+
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
     """A drawing in characters; rows are never wrapped. `alt` describes it in a sentence."""
 
@@ -69,7 +76,7 @@ class Fold:
     """The option that shows the rest."""
 
 
-Block = Line | Picture | Table | Fold
+Block = Line | Sentence | Picture | Table | Fold
 
 
 def text(value: str, style: str = "fact") -> tuple[Span, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from inspector.facts.record import dataclass
-from inspector.views.grammar import Block, Fold, Line, Picture, Span, Table
+from inspector.views.grammar import Block, Fold, Line, Picture, Sentence, Span, Table
 from inspector.views.plain import cells, plain
 from inspector.views.wrap import Row, clipped, filled, width_of, wrapped
 
@@ -45,6 +45,8 @@ def rows(blocks: Iterable[Block], drawing: Drawing, indent: int = 1) -> Iterator
             yield from _table(block, drawing, indent)
         elif isinstance(block, Picture):
             yield from _picture(block, drawing, indent)
+        elif isinstance(block, Sentence):
+            yield from wrapped([Span(" " * indent), *_safe(block.spans)], drawing.width, indent)
         else:
             yield from _fold(block, drawing, indent)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from html import escape
 from typing import Final
 
-from inspector.views.grammar import Block, Fold, Line, Picture, Span, Table, text
+from inspector.views.grammar import Block, Fold, Line, Picture, Sentence, Span, Table, text
 from inspector.views.plain import plain
 from inspector.views.rows import LONGEST_LABEL, Drawing, first, leaves, shown
 from inspector.views.theme import BOLD, css
@@ -24,6 +24,11 @@ _PLACE = "text-align:left;vertical-align:top;border:0;padding:1px 12px 1px 0"
 _CELL = f"{_PLACE};white-space:pre-wrap;overflow-wrap:anywhere"
 _LABEL = f"{_CELL};overflow-wrap:normal;font-weight:normal;{css('label')}"
 _GRID = f"{_PLACE};white-space:pre"
+_PROSE = "font-family:var(--jp-ui-font-family, system-ui, sans-serif);font-size:1.08em;line-height:1.5"
+_CODE = (
+    "font-family:var(--jp-code-font-family, ui-monospace, monospace);font-weight:600;color:inherit"
+    ";background:transparent;padding:0;font-size:0.95em"
+)
 _WORDS = _LABEL.replace("pre-wrap", "pre")
 """A short label of several words (a size, a hit's number) is not wrapped."""
 _LONGEST_WHOLE = 28
@@ -80,9 +85,19 @@ def _block(block: Block, drawing: Drawing) -> str:
         return _line(block, drawing)
     if isinstance(block, Picture):
         return f'{_TR}<td style="{_CELL}"></td><td colspan="2" style="{_CELL}">{_picture(block)}</td></tr>'
+    if isinstance(block, Sentence):
+        return f'{_TR}<td colspan="3" style="{_CELL};{_PROSE}">{_sentence(block)}</td></tr>'
     if isinstance(block, Table):
         return f'{_TR}<td colspan="3" style="{_CELL}">{_table(block)}</td></tr>'
     return _fold(block, drawing)
+
+
+def _sentence(sentence: Sentence) -> str:
+    """Prose in the interface's font; code in the code font."""
+    return "".join(
+        f'<code style="{_CODE}">{_text(span.text)}</code>' if span.style == "name" else _span(span)
+        for span in sentence.spans
+    )
 
 
 def _line(line: Line, drawing: Drawing, inner: str = "") -> str:

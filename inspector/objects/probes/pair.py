@@ -1,0 +1,162 @@
+"""Two objects beside each other: where the bytes of each lie, what they share, column by column."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from inspector import _native
+from inspector.adapters.base import Column, Elements
+from inspector.adapters.registry import adapter_of
+from inspector.facts.buffer import Holder
+from inspector.facts.comparison import NOT_COMPARED, Side, Strided, Values
+from inspector.facts.secret import gives_secret
+from inspector.facts.sharing import Pair, PartSharing, Sharing
+from inspector.facts.unknown import Address, Unknown
+from inspector.objects.classes import type_name
+from inspector.objects.sharing import values as equality
+from inspector.objects.sharing.items import items
+from inspector.objects.sharing.meetings import blocks_in, judged, meetings, total_of
+from inspector.objects.sharing.two import of_two
+from inspector.objects.sharing.writing import writing
+
+MOST_BLOCKS = 64
+"""Blocks of an object that the facts list."""
+MOST_COLUMNS = 64
+"""Columns of a table that are compared one by one."""
+
+
+def beside(
+    names: Sequence[str],
+    subjects: Sequence[_native.Subject],
+    facts: Sequence[Any],
+    sharing: Sharing | Unknown,
+) -> dict[str, Any]:
+    """The fields of a Comparison that only both objects together show. `facts`: the columns of each."""
+    left, right = subjects
+    shared = Sharing(sharing, sharing, ()) if isinstance(sharing, Unknown) else sharing
+    rows = parts((names[0], names[1]), left, right) if shared.overlap is not False else ()
+    found = {
+        "sharing": shared,
+        "same": left.address == right.address,
+        "sides": tuple(side(*row, rows) for row in zip(names, subjects, facts, strict=True)),
+        "parts": rows,
+    }
+    if shared.overlap is True or left.address == right.address:
+        return found
+    return found | {"values": values(left, right, shown=not any(map(gives_secret, names)))}
+
+
+def several(
+    names: Sequence[str], subjects: Sequence[_native.Subject], facts: Sequence[Any]
+) -> tuple[tuple[Side, ...], tuple[Pair, ...]]:
+    """More than two objects: each, and every pair with what it shares."""
+    sides = tuple(side(*row, ()) for row in zip(names, subjects, facts, strict=True))
+    boxes = tuple(zip(names, subjects, strict=True))
+    return sides, tuple(
+        Pair(left, right, of_two(one, other)) for (left, one), (right, other) in combinations(boxes, 2)
+    )
+
+
+def parts(names: tuple[str, str], a: _native.Subject, b: _native.Subject) -> tuple[PartSharing, ...]:
+    """The columns of each table, with the bytes that the other object has of them; () without a table."""
+    tables = [_columns(one) for one in (a, b)]
+    if tables[0]:
+        other = tables[1] or [("", blocks) if not isinstance(blocks := blocks_in(b), Unknown) else ("", ())]
+        return _rows(names[0], tables[0], other)
+    first = blocks_in(a)
+    return (
+        _rows(names[1], tables[1], [("", () if isinstance(first, Unknown) else first)]) if tables[1] else ()
+    )
+
+
+def _columns(subject: _native.Subject) -> list[tuple[str, tuple[Elements, ...]]]:
+    return [(column.name, column.elements) for column in _table(subject)]
+
+
+def _table(subject: _native.Subject) -> tuple[Column, ...]:
+    adapter = adapter_of(type(subject.get()))
+    table = adapter.columns(subject.get(), MOST_COLUMNS) if adapter is not None else None
+    return () if table is None else table[0]
+
+
+def _count(subject: _native.Subject) -> int:
+    adapter = adapter_of(type(subject.get()))
+    table = adapter.columns(subject.get(), 0) if adapter is not None else None
+    return 0 if table is None else table[1]
+
+
+def _rows(table: str, columns: Any, other: Any) -> tuple[PartSharing, ...]:
+    blocks = [known for _, known in (*columns, *other)]
+    met = meetings(blocks)
+    rows = []
+    for i, (name, known) in enumerate(columns):
+        found = {
+            j: judged(known, blocks[j], met[i, j]) for j in range(len(columns), len(blocks)) if (i, j) in met
+        }
+        rows.append(_row(table, name, known, {other[j - len(columns)][0]: one for j, one in found.items()}))
+    return tuple(rows)
+
+
+def _row(table: str, name: str, known: Sequence[Elements], found: dict[str, Sharing]) -> PartSharing:
+    if not known:
+        why = Unknown("the address of its bytes is not known")
+        return PartSharing(table, name, why, why, ())
+    common = {other: one for other, one in found.items() if one.overlap is not False}
+    unproved = [one.overlap for one in common.values() if isinstance(one.overlap, Unknown)]
+    counts = [one.overlap_bytes for one in common.values()]
+    unknown = [count for count in counts if isinstance(count, Unknown)]
+    total = unknown[0] if unknown else sum(count for count in counts if not isinstance(count, Unknown))
+    overlap = unproved[0] if unproved else bool(common)
+    return PartSharing(table, name, overlap, total, tuple(other for other in common if other))
+
+
+def side(name: str, subject: _native.Subject, facts: Any, rows: Sequence[PartSharing]) -> Side:
+    """One object, from its columns of a report and from its adapter."""
+    found = blocks_in(subject)
+    blocks = () if isinstance(found, Unknown) else found
+    buffer = facts.get("buffer")
+    known = buffer is not None and not isinstance(buffer, Unknown)
+    missing = found if isinstance(found, Unknown) else Unknown("it has no bytes of elements")
+    shared = {row.part for row in rows if row.table == name and row.overlap is True}
+    shared |= {other for row in rows if row.table != name and row.overlap is True for other in row.beside}
+    table = tuple(column for column in _table(subject) if column.name in shared)
+    holders: tuple[Holder, ...] = buffer.holders if known else ()
+    return Side(
+        name=name,
+        type_name=type_name(type(subject.get())),
+        address=Address(subject.address),
+        owns=buffer.owns if known else missing,
+        bytes=buffer.logical_bytes if known else missing,
+        holders=holders,
+        holds_arrays=bool(holders) and holders[0].relation == "values",
+        writing=writing(subject, blocks, table),
+        blocks=tuple(_strided(block) for block in blocks[:MOST_BLOCKS]),
+        total_blocks=found if isinstance(found, Unknown) else total_of(subject, blocks),
+        columns=_count(subject),
+    )
+
+
+def _strided(block: Elements) -> Strided:
+    return Strided(
+        Address(block.address), block.shape, block.strides_bytes, block.itemsize_bytes, block.format,
+        block.members,
+    )  # fmt: skip
+
+
+def values(a: _native.Subject, b: _native.Subject, shown: bool) -> Values | Unknown:
+    """Whether two objects of one block each, or two lists, hold equal elements. `shown`: with the values."""
+    if (found := items(a, b)) is not None:
+        return found
+    known, texts = [], []
+    for subject in (a, b):
+        blocks, adapter = blocks_in(subject), adapter_of(type(subject.get()))
+        if isinstance(blocks, Unknown) or adapter is None:
+            return NOT_COMPARED if adapter is None else Unknown("it lays no bytes open")
+        if len(blocks) != 1 or total_of(subject, blocks) != 1:
+            return Unknown("values of objects with one block are compared, not of several")
+        known.append(blocks[0])
+        texts.append(adapter.text)
+    return equality.values(known[0], known[1], (texts[0], texts[1]), shown)

@@ -1,0 +1,125 @@
+"""Rules about two objects without a common byte: a copy, equal values, different values, the same items."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from itertools import pairwise
+
+from inspector.facts.answers import Answer
+from inspector.facts.comparison import Comparison, Side, Strided, Values
+from inspector.facts.sizes import size
+from inspector.facts.unknown import Unknown
+from inspector.verdicts.pairs.words import answer, listed, quoted, short
+
+EVIDENCE = ("comparison.sharing.overlap", "comparison.values")
+MOST_TEXT = 24
+"""Characters of a value in a sentence."""
+
+
+def apart(found: Comparison) -> Answer | None:
+    """No byte in common, and whether the values are equal."""
+    if found.sharing.overlap is not False:
+        return None
+    values = found.values
+    if isinstance(values, Unknown) or not values.total:
+        return answer("nothing-shared", "No byte in common.", found, EVIDENCE[:1])
+    if not values.equal:
+        return answer("different-values", f"No byte in common; {_different(values)}.", found, EVIDENCE)
+    if values.what == "objects":
+        both = listed([side.name for side in found.sides])
+        said = f"No byte in common, but {both} refer to the same {values.total:,} objects"
+        return answer("same-items", f"{said}{_sample(values)}.", found, EVIDENCE, certain=_all(values))
+    if values.varied and (copy := _copy(found, values)):
+        right = found.sides[1]
+        costs = right.bytes if not isinstance(right.bytes, Unknown) else 0
+        return answer("copy", copy, found, EVIDENCE, certain=_all(values), costs=costs)
+    said = f"No byte in common; {_equal(values)}{_formats(found)}."
+    return answer("equal-values", said, found, EVIDENCE, certain=_all(values))
+
+
+def contents(found: Comparison) -> Answer | None:
+    """Two lists, tuples or dicts with the same items."""
+    values = found.values
+    if isinstance(values, Unknown) or values.what != "objects" or found.sharing.overlap is False:
+        return None
+    left, right = (short(side.type_name) for side in found.sides)
+    kinds = f"Two {left}s" if left == right else f"A {left} and a {right}"
+    if values.equal:
+        count = (
+            f"object{_sample(values)}" if values.total == 1 else f"{values.total:,} objects{_sample(values)}"
+        )
+        said = f"{kinds} with the same {count}, as a shallow copy has."
+        one, other = quoted(found.left), quoted(found.right)
+        change = f"A change of {one} itself is not seen in {other}; one of an item is."
+        return answer("same-items", f"{said} {change}", found, EVIDENCE[1:], certain=_all(values))
+    if left == "dict":
+        return None
+    said = f"{kinds} of {values.total:,} items; first different objects at `[{values.first[0]}]`"
+    return answer("different-items", f"{said}.", found, EVIDENCE[1:])
+
+
+def _formats(found: Comparison) -> str:
+    one, other = (side.blocks[0].format for side in found.sides)
+    return "" if one == other else f", as {one} and as {other}"
+
+
+def _equal(values: Values) -> str:
+    return f"equal values{_sample(values)}"
+
+
+def _sample(values: Values) -> str:
+    """What was compared, where that was not everything."""
+    return "" if _all(values) else f" in a sample of {values.compared:,} of {values.total:,}"
+
+
+def _all(values: Values) -> bool:
+    return values.compared == values.total
+
+
+def _different(values: Values) -> str:
+    """ "different values: first at `[3]`, 1.0 and 2.0"."""
+    at = ", ".join(str(index) for index in values.first)
+    where = f"first at `[{at}]`" if _all(values) else f"one at `[{at}]`"
+    pair = [text for text in (values.left, values.right) if text and len(text) <= MOST_TEXT]
+    shown = f", {pair[0]} and {pair[1]}" if len(pair) == 2 else ""
+    what = "values" if values.what == "values" else "objects"
+    return f"different {what}: {where}{shown}"
+
+
+def _copy(found: Comparison, values: Values) -> str:
+    """For values in another shape or order: which reading of one object the other is; "" for equal shapes."""
+    left, right = found.sides
+    one, other = left.blocks[0], right.blocks[0]
+    if one.shape == other.shape and values.left_order == values.right_order:
+        return ""
+    source, copy = (right, left) if values.right_order == "F" else (left, right)
+    turned = "F" in (values.left_order, values.right_order)
+    name = f"{source.name}.T" if turned else source.name
+    flat = source.blocks[0].shape[::-1] if turned else source.blocks[0].shape
+    shape = copy.blocks[0].shape
+    if not _is_array(source):
+        return ""
+    said = f"No byte in common: {quoted(copy.name)} is a copy"
+    if shape == flat:
+        return f"{said} of {quoted(name)}, {_equal(values)}."
+    how = "flattened" if len(shape) == 1 else f"reshaped to `{shape}`"
+    return f"{said}: {quoted(name)} {how}, {_equal(values)}.{_why(name, source, copy, turned)}"
+
+
+def _is_array(side: Side) -> bool:
+    return short(side.type_name) in ("ndarray", "memmap", "Tensor")
+
+
+def _why(name: str, source: Side, copy: Side, turned: bool) -> str:
+    """Why flattening had to copy: the axes do not continue each other in memory."""
+    if len(copy.blocks[0].shape) != 1 or not _has_breaks(source.blocks[0], turned):
+        return ""
+    count = "" if isinstance(copy.bytes, Unknown) else f" {size(copy.bytes)}"
+    return f" {quoted(name)} is not contiguous, so flattening it copies{count}."
+
+
+def _has_breaks(block: Strided, turned: bool) -> bool:
+    """Whether one stride cannot reach all elements in this order."""
+    axes = [(n, s) for n, s in zip(block.shape, block.strides_bytes, strict=True) if n > 1]
+    axes = axes[::-1] if turned else axes
+    return any(outer != inner * n for (_, outer), (n, inner) in pairwise(axes))
