@@ -103,6 +103,8 @@ class Comparison:
     values: Values | Unknown = NOT_COMPARED
     parts: tuple[PartSharing, ...] = ()
     """The columns of tables, one by one."""
+    inside: str = ""
+    """How one object is reached from the other, a list, tuple or dict: "rows[0]"; "" if it is no item."""
     pairs: tuple[Pair, ...] = ()
     """For more than two objects: those that share bytes, or may."""
     answers: tuple[Answer, ...] = ()

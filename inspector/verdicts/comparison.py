@@ -51,9 +51,8 @@ def compared(
 def several(names: tuple[str, ...], sides: tuple[Side, ...], pairs: tuple[Pair, ...]) -> Comparison:
     """More than two live objects: who shares with whom."""
     many = Unknown("more than two objects: `pairs` says who shares")
-    return Comparison(
-        names[0], "", many, (), Sharing(many, many, ()), sides, many, (), pairs, groups(sides, pairs)
-    )
+    found = Comparison(names[0], "", many, (), Sharing(many, many, ()), sides, many)
+    return replace(found, pairs=pairs, answers=groups(sides, pairs))
 
 
 def _differences(column: str, field: str, left: Any, right: Any) -> Iterator[Change]:

@@ -174,7 +174,7 @@ def _sample() -> Comparison:
     said = Answer("view-of", "`b` is a view of `a`.", True, ("a", "b"), (), "", 32)
     sharing = Sharing(True, 32, (Range(start, Address(0x50C0)),))
     changes = (Change("layout", "strides_bytes", "(48, 8)", "(24, 96)"),)
-    return Comparison("a", "b", False, changes, sharing, sides, nobody, (), (), (said,))
+    return Comparison("a", "b", False, changes, sharing, sides, nobody, answers=(said,))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
+from itertools import takewhile
 from typing import Final
 
 from inspector.views.grammar import Block, Fold, Line, Picture, Sentence, Span, Table, text
@@ -76,8 +77,12 @@ def to_page(blocks: Sequence[Block], drawing: Drawing, title: str) -> str:
 
 
 def _rows_table(blocks: Iterable[Block], drawing: Drawing) -> str:
-    body = "".join(_block(block, drawing) for block in shown(blocks, drawing))
-    return f'<table style="{_TABLE}">{body}</table>'
+    """Sentences at the beginning stand before the table: they would widen its first column."""
+    inside = shown(blocks, drawing)
+    said = tuple(takewhile(lambda block: isinstance(block, Sentence), inside))
+    lead = "".join(f'<div style="{_PROSE}">{_sentence(block)}</div>' for block in said)
+    body = "".join(_block(block, drawing) for block in inside[len(said) :])
+    return f'{lead}<table style="{_TABLE}">{body}</table>' if body or not lead else lead
 
 
 def _block(block: Block, drawing: Drawing) -> str:
@@ -92,11 +97,11 @@ def _block(block: Block, drawing: Drawing) -> str:
     return _fold(block, drawing)
 
 
-def _sentence(sentence: Sentence) -> str:
+def _sentence(sentence: Block) -> str:
     """Prose in the interface's font; code in the code font."""
     return "".join(
         f'<code style="{_CODE}">{_text(span.text)}</code>' if span.style == "name" else _span(span)
-        for span in sentence.spans
+        for span in (sentence.spans if isinstance(sentence, Sentence) else ())
     )
 
 

@@ -17,15 +17,16 @@ from inspector.facts.sharing import Pair, PartSharing, Sharing
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_name
 from inspector.objects.sharing import values as equality
-from inspector.objects.sharing.items import items
-from inspector.objects.sharing.meetings import blocks_in, judged, meetings, total_of
+from inspector.objects.sharing.items import inside, items
+from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
 from inspector.objects.sharing.two import of_two
 from inspector.objects.sharing.writing import writing
 
 MOST_BLOCKS = 64
 """Blocks of an object that the facts list."""
-MOST_COLUMNS = 64
+MOST_COLUMNS = 128
 """Columns of a table that are compared one by one."""
+FEW_COLUMNS = 16
 
 
 def beside(
@@ -43,6 +44,7 @@ def beside(
         "same": left.address == right.address,
         "sides": tuple(side(*row, rows) for row in zip(names, subjects, facts, strict=True)),
         "parts": rows,
+        "inside": inside((names[0], names[1]), left, right),
     }
     if shared.overlap is True or left.address == right.address:
         return found
@@ -61,19 +63,22 @@ def several(
 
 
 def parts(names: tuple[str, str], a: _native.Subject, b: _native.Subject) -> tuple[PartSharing, ...]:
-    """The columns of each table, with the bytes that the other object has of them; () without a table."""
-    tables = [_columns(one) for one in (a, b)]
-    if tables[0]:
-        other = tables[1] or [("", blocks) if not isinstance(blocks := blocks_in(b), Unknown) else ("", ())]
-        return _rows(names[0], tables[0], other)
-    first = blocks_in(a)
-    return (
-        _rows(names[1], tables[1], [("", () if isinstance(first, Unknown) else first)]) if tables[1] else ()
-    )
+    """The columns of a table, with the bytes that the other object has of them; () without a table.
 
-
-def _columns(subject: _native.Subject) -> list[tuple[str, tuple[Elements, ...]]]:
-    return [(column.name, column.elements) for column in _table(subject)]
+    Of two tables the larger one where both are small, else the smaller one.
+    """
+    counts = [_count(one) for one in (a, b)]
+    if not any(counts):
+        return ()
+    larger = max(counts) <= FEW_COLUMNS
+    first = counts[0] and (not counts[1] or (counts[0] >= counts[1] if larger else counts[0] <= counts[1]))
+    name, table, other = (names[0], a, b) if first else (names[1], b, a)
+    blocks = blocks_in(other)
+    if isinstance(blocks, Unknown):
+        return ()
+    covered = total_of(other, blocks) == len(blocks)
+    beside = [(column.name, column.elements) for column in _table(other)]
+    return tuple(_row(name, column, blocks, beside, covered) for column in _table(table))
 
 
 def _table(subject: _native.Subject) -> tuple[Column, ...]:
@@ -88,29 +93,23 @@ def _count(subject: _native.Subject) -> int:
     return 0 if table is None else table[1]
 
 
-def _rows(table: str, columns: Any, other: Any) -> tuple[PartSharing, ...]:
-    blocks = [known for _, known in (*columns, *other)]
-    met = meetings(blocks)
-    rows = []
-    for i, (name, known) in enumerate(columns):
-        found = {
-            j: judged(known, blocks[j], met[i, j]) for j in range(len(columns), len(blocks)) if (i, j) in met
-        }
-        rows.append(_row(table, name, known, {other[j - len(columns)][0]: one for j, one in found.items()}))
-    return tuple(rows)
-
-
-def _row(table: str, name: str, known: Sequence[Elements], found: dict[str, Sharing]) -> PartSharing:
-    if not known:
+def _row(
+    table: str, column: Column, other: Blocks, beside: Sequence[tuple[str, Blocks]], covered: bool
+) -> PartSharing:
+    """One column against all blocks of the other object; then against its columns, for their names."""
+    if not column.elements:
         why = Unknown("the address of its bytes is not known")
-        return PartSharing(table, name, why, why, ())
-    common = {other: one for other, one in found.items() if one.overlap is not False}
-    unproved = [one.overlap for one in common.values() if isinstance(one.overlap, Unknown)]
-    counts = [one.overlap_bytes for one in common.values()]
-    unknown = [count for count in counts if isinstance(count, Unknown)]
-    total = unknown[0] if unknown else sum(count for count in counts if not isinstance(count, Unknown))
-    overlap = unproved[0] if unproved else bool(common)
-    return PartSharing(table, name, overlap, total, tuple(other for other in common if other))
+        return PartSharing(table, column.name, why, why, ())
+    found = _met(column.elements, other)
+    if found.overlap is False:
+        open_ = Unknown("some blocks of the other object have no known address")
+        return PartSharing(table, column.name, False if covered else open_, 0 if covered else open_, ())
+    names = tuple(name for name, blocks in beside if _met(column.elements, blocks).overlap is True)
+    return PartSharing(table, column.name, found.overlap, found.overlap_bytes, names)
+
+
+def _met(one: Blocks, other: Blocks) -> Sharing:
+    return judged(one, other, meetings((one, other)).get((0, 1), []))
 
 
 def side(name: str, subject: _native.Subject, facts: Any, rows: Sequence[PartSharing]) -> Side:
@@ -148,7 +147,7 @@ def _strided(block: Elements) -> Strided:
 
 def values(a: _native.Subject, b: _native.Subject, shown: bool) -> Values | Unknown:
     """Whether two objects of one block each, or two lists, hold equal elements. `shown`: with the values."""
-    if (found := items(a, b)) is not None:
+    if (found := items(a, b, shown)) is not None:
         return found
     known, texts = [], []
     for subject in (a, b):

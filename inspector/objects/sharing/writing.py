@@ -6,6 +6,7 @@ from __future__ import annotations
 from inspector import _native
 from inspector.adapters.base import Column, type_name
 from inspector.adapters.registry import adapter_of
+from inspector.facts.unknown import Unknown
 from inspector.objects.sharing.meetings import Blocks
 
 IN_PLACE = ("", "numpy", "torch", "array", "mmap", "ctypes", "cffi")
@@ -25,23 +26,31 @@ def writing(subject: _native.Subject, blocks: Blocks, columns: tuple[Column, ...
     if library in IN_PLACE and readonly == {False}:
         return "in place"
     if library == "pandas":
-        return _pandas(type_name(kind), subject, readonly, columns)
+        return _pandas(type_name(kind), subject, blocks, columns)
     return "?"
 
 
-def _pandas(name: str, subject: _native.Subject, readonly: set[bool], columns: tuple[Column, ...]) -> str:
+def _pandas(name: str, subject: _native.Subject, blocks: Blocks, columns: tuple[Column, ...]) -> str:
     """pandas copies a block before the first write if another pandas object refers to it."""
     from inspector.adapters.pandas_frames import cow_holders
     from inspector.adapters.pandas_layers import writes_copy
 
+    shared = tuple(block for column in columns for block in column.elements) or blocks
+    readonly = {block.readonly for block in shared if block.protocol != "Arrow buffer"}
     if name.endswith("Index"):
         return "refused"
     if name not in ("DataFrame", "Series"):
         return "?"
-    holders = {column.holders for column in columns} or {cow_holders(subject.get())}
-    counts = {count for count in holders if isinstance(count, int)}
-    if len(counts) < len(holders) or not writes_copy():
+    held = [(_of_arrow(column.elements), column.holders) for column in columns]
+    held = held or [(_of_arrow(blocks), cow_holders(subject.get()))]
+    if not writes_copy() or any(isinstance(count, Unknown) for _, count in held):
         return "?"
-    if min(counts) > 1:
+    copies = {arrow or (isinstance(count, int) and count > 1) for arrow, count in held}
+    if copies == {True}:
         return "copies"
-    return "in place" if max(counts) <= 1 and readonly == {False} else "?"
+    return "in place" if copies == {False} and readonly == {False} else "?"
+
+
+def _of_arrow(blocks: Blocks) -> bool:
+    """Whether a column's bytes are Arrow's: pandas never writes to them, it makes new ones."""
+    return bool(blocks) and all(block.protocol == "Arrow buffer" for block in blocks)

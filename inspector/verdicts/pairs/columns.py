@@ -41,9 +41,17 @@ def columns(found: Comparison) -> Answer | None:
     open_ = [row.part for row in found.parts if isinstance(row.overlap, Unknown)]
     if not yes:
         return None
-    left_out = table.columns - len(found.parts)
+    left_out, other = table.columns - len(found.parts), _other(found)
     if not no and not open_ and not left_out:
-        said = f"Column {listed(yes)} shares" if len(yes) == 1 else f"All {len(yes):,} columns share"
+        if not other.columns:
+            return None  # an array over the whole table: it is a view of it
+        of = f" of {quoted(table.name)}" if other.columns != table.columns else ""
+        to = f" with {quoted(other.name)}" if of else ""
+        said = (
+            f"All {len(yes):,} columns{of} share{to}"
+            if len(yes) > 1
+            else f"Column {listed(yes)}{of} shares{to}"
+        )
     else:
         said = f"{_subject(yes)} {'shares' if len(yes) == 1 else 'share'}{_rest(no, open_)}"
     if left_out:

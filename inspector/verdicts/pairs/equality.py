@@ -40,9 +40,11 @@ def apart(found: Comparison) -> Answer | None:
 def contents(found: Comparison) -> Answer | None:
     """Two lists, tuples or dicts with the same items."""
     values = found.values
-    if isinstance(values, Unknown) or values.what != "objects" or found.sharing.overlap is False:
+    if isinstance(values, Unknown) or found.sharing.overlap is False:
         return None
     left, right = (short(side.type_name) for side in found.sides)
+    if values.what == "values":
+        return _plain(found, values, left)
     kinds = f"Two {left}s" if left == right else f"A {left} and a {right}"
     if values.equal:
         count = (
@@ -56,6 +58,28 @@ def contents(found: Comparison) -> Answer | None:
         return None
     said = f"{kinds} of {values.total:,} items; first different objects at `[{values.first[0]}]`"
     return answer("different-items", f"{said}.", found, EVIDENCE[1:])
+
+
+def _plain(found: Comparison, values: Values, kind: str) -> Answer:
+    """Two numbers or texts."""
+    if values.equal:
+        return answer("equal-values", f"Two {kind} objects with equal values.", found, EVIDENCE[1:])
+    pair = [text for text in (values.left, values.right) if text and len(text) <= MOST_TEXT]
+    shown = f": {pair[0]} and {pair[1]}" if len(pair) == 2 else ""
+    return answer(
+        "different-values", f"Two {kind} objects with different values{shown}.", found, EVIDENCE[1:]
+    )
+
+
+def item(found: Comparison) -> Answer | None:
+    """One object is an item of the other: `rows[0]` is `x`."""
+    if not found.inside:
+        return None
+    left, right = found.sides
+    outer = left if found.inside.startswith(left.name) and not left.blocks else right
+    inner = right if outer is left else left
+    said = f"{quoted(found.inside)} is {quoted(inner.name)}: the same {short(inner.type_name)}."
+    return answer("item-of", said, found, ("comparison.inside",))
 
 
 def _formats(found: Comparison) -> str:
