@@ -82,6 +82,10 @@ class Values:
     left: str
     right: str
     """The values of that pair as text; "" if they have none."""
+    parts: tuple[str, ...] = ()
+    """Of two tables: the columns that were compared; where they differ, only the one that differs first."""
+    left_out: tuple[str, ...] = ()
+    """Columns that were not compared: their formats say nothing of values."""
 
 
 NOT_COMPARED = Unknown("values are compared only where no byte is shared")

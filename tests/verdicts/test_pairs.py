@@ -215,7 +215,7 @@ def test_no_byte_in_common() -> None:
     changed[3, 7] = -1
     assert first(a, changed) == "No byte in common; different values: first at `[3, 7]`, 128.0 and -1.0."
     assert first(a, a.astype("f4")) == "No byte in common; equal values, as float64 and as float32."
-    assert first(a, a[:3].copy()) == "No byte in common."
+    assert first(a, a[:3].copy()) == "No byte in common; `a` has 1,200 elements, `b` 120."
     nothing = np.array([0.0, np.nan])
     assert first(nothing, -nothing) == "No byte in common; equal values."
     assert first(np.zeros((2, 3)), np.zeros(6)) == "No byte in common; equal values."

@@ -39,6 +39,32 @@ def test_columns_one_by_one() -> None:
     assert first(a, a["y"]).startswith('`b` shares the memory of `a["y"]`. 40 B belong to both')
 
 
+@pytest.mark.quick
+def test_values_of_copied_columns() -> None:
+    a = frame()[["x", "y"]].copy()
+    b = a.copy()
+    assert first(a, b) == "No byte in common; equal values in all 2 columns."
+    b.loc[3, "y"] = 17
+    assert first(a, b) == "No byte in common; different values: column `y`, first at `[3]`, 3 and 17."
+    table = pa.table({"x": [1.0, 2.0], "t": ["u", "v"]})
+    again = pa.table({"x": [1.0, 2.0], "t": ["u", "v"]})
+    assert first(table, again) == "No byte in common; equal values in all 2 columns."
+    other = pa.table({"x": [1.0, 2.0], "t": ["u", "w"]})
+    assert first(table, other) == "No byte in common; equal values in `x`; `t` was not compared."
+    assert first(a, a[["x"]].copy()) == "No byte in common; `a` has 2 columns, `b` 1."
+
+
+@pytest.mark.quick
+def test_codes_are_no_values() -> None:
+    """The same codes under other categories are other values: nothing is said of them."""
+    a, b = (pd.Series(list(text), dtype="category") for text in ("uv", "xy"))
+    assert first(a, b) == "No byte in common."
+    assert first(a.to_frame("k"), b.to_frame("k")) == "No byte in common."
+    assert first(pd.Series([1.0, 2.0]), pd.Series([1.0, 2.0])) == "No byte in common; equal values."
+    masked = np.ma.masked_array(np.arange(3.0), [0, 1, 0])
+    assert first(masked, np.arange(3.0)) == "No byte in common."
+
+
 def test_a_wide_frame_is_told_by_the_smaller_one() -> None:
     a = pd.DataFrame(np.zeros((3, 100)))
     assert first(a, a.iloc[:, :3]).startswith("All 3 columns of `b` share with `a`. 72 B belong to both")

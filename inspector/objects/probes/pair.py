@@ -19,6 +19,8 @@ from inspector.objects.classes import type_name
 from inspector.objects.sharing import values as equality
 from inspector.objects.sharing.items import inside, items
 from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
+from inspector.objects.sharing.plain import is_plain
+from inspector.objects.sharing.table_values import table_values
 from inspector.objects.sharing.two import of_two
 from inspector.objects.sharing.writing import writing
 
@@ -149,13 +151,20 @@ def values(a: _native.Subject, b: _native.Subject, shown: bool) -> Values | Unkn
     """Whether two objects of one block each, or two lists, hold equal elements. `shown`: with the values."""
     if (found := items(a, b, shown)) is not None:
         return found
+    adapters = [adapter_of(type(one.get())) for one in (a, b)]
+    if all(map(_count, (a, b))) and adapters[0] is not None and adapters[1] is not None:
+        if max(map(_count, (a, b))) > MOST_COLUMNS:
+            return Unknown(f"values of at most {MOST_COLUMNS} columns are compared")
+        return table_values(_table(a), _table(b), (adapters[0].text, adapters[1].text), shown)
     known, texts = [], []
-    for subject in (a, b):
-        blocks, adapter = blocks_in(subject), adapter_of(type(subject.get()))
+    for subject, adapter in zip((a, b), adapters, strict=True):
+        blocks = blocks_in(subject)
         if isinstance(blocks, Unknown) or adapter is None:
             return NOT_COMPARED if adapter is None else Unknown("it lays no bytes open")
         if len(blocks) != 1 or total_of(subject, blocks) != 1:
             return Unknown("values of objects with one block are compared, not of several")
+        if not is_plain(subject, blocks[0]):
+            return Unknown(f"the bytes of {type_name(type(subject.get()))} are not compared as values")
         known.append(blocks[0])
         texts.append(adapter.text)
     return equality.values(known[0], known[1], (texts[0], texts[1]), shown)

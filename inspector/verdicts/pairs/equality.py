@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import prod
 
 from inspector.facts.answers import Answer
 from inspector.facts.comparison import Comparison, Side, Strided, Values
@@ -22,19 +23,19 @@ def apart(found: Comparison) -> Answer | None:
         return None
     values = found.values
     if isinstance(values, Unknown) or not values.total:
-        return answer("nothing-shared", "No byte in common.", found, EVIDENCE[:1])
+        return answer("nothing-shared", f"No byte in common{_sizes(found)}.", found, EVIDENCE[:1])
     if not values.equal:
         return answer("different-values", f"No byte in common; {_different(values)}.", found, EVIDENCE)
     if values.what == "objects":
         both = listed([side.name for side in found.sides])
         said = f"No byte in common, but {both} refer to the same {values.total:,} objects"
         return answer("same-items", f"{said}{_sample(values)}.", found, EVIDENCE, certain=_all(values))
-    if values.varied and (copy := _copy(found, values)):
+    if values.varied and not values.parts and (copy := _copy(found, values)):
         right = found.sides[1]
         costs = right.bytes if not isinstance(right.bytes, Unknown) else 0
         return answer("copy", copy, found, EVIDENCE, certain=_all(values), costs=costs)
     said = f"No byte in common; {_equal(values)}{_formats(found)}."
-    return answer("equal-values", said, found, EVIDENCE, certain=_all(values))
+    return answer("equal-values", said, found, EVIDENCE, certain=_all(values) and not values.left_out)
 
 
 def contents(found: Comparison) -> Answer | None:
@@ -56,7 +57,8 @@ def contents(found: Comparison) -> Answer | None:
         return answer("same-items", f"{said} {change}", found, EVIDENCE[1:], certain=_all(values))
     if left == "dict":
         return None
-    said = f"{kinds} of {values.total:,} items; first different objects at `[{values.first[0]}]`"
+    items = "1 item" if values.total == 1 else f"{values.total:,} items"
+    said = f"{kinds} of {items}; first different objects at `[{values.first[0]}]`"
     return answer("different-items", f"{said}.", found, EVIDENCE[1:])
 
 
@@ -82,13 +84,40 @@ def item(found: Comparison) -> Answer | None:
     return answer("item-of", said, found, ("comparison.inside",))
 
 
+def _sizes(found: Comparison) -> str:
+    """ "; `a` has 12 elements, `b` 6": where that alone says that one is no copy of the other."""
+    shapes = [side.blocks[0].shape if side.total_blocks == 1 else () for side in found.sides]
+    left, right = found.sides
+    if left.columns and right.columns:
+        one, other = (f"{side.columns:,}" for side in found.sides)
+        return (
+            "" if one == other else f"; {quoted(left.name)} has {one} columns, {quoted(right.name)} {other}"
+        )
+    if left.columns or right.columns or not all(shapes):
+        return ""
+    one, other = (f"{prod(shape):,}" for shape in shapes)
+    return "" if one == other else f"; {quoted(left.name)} has {one} elements, {quoted(right.name)} {other}"
+
+
 def _formats(found: Comparison) -> str:
+    if not all(side.total_blocks == 1 for side in found.sides):
+        return ""
     one, other = (side.blocks[0].format for side in found.sides)
     return "" if one == other else f", as {one} and as {other}"
 
 
 def _equal(values: Values) -> str:
-    return f"equal values{_sample(values)}"
+    if not values.parts:
+        return f"equal values{_sample(values)}"
+    if not values.left_out:
+        of = (
+            f"all {len(values.parts):,} columns"
+            if len(values.parts) > 1
+            else f"column {listed(values.parts)}"
+        )
+        return f"equal values in {of}{_sample(values)}"
+    rest = f"{listed(values.left_out)} {'was' if len(values.left_out) == 1 else 'were'} not compared"
+    return f"equal values in {listed(values.parts)}{_sample(values)}; {rest}"
 
 
 def _sample(values: Values) -> str:
@@ -104,10 +133,15 @@ def _different(values: Values) -> str:
     """ "different values: first at `[3]`, 1.0 and 2.0"."""
     at = ", ".join(str(index) for index in values.first)
     where = f"first at `[{at}]`" if _all(values) else f"one at `[{at}]`"
+    if not at:
+        where = ""
+    elif values.parts:
+        where = f"column {listed(values.parts)}, {where}"
     pair = [text for text in (values.left, values.right) if text and len(text) <= MOST_TEXT]
-    shown = f", {pair[0]} and {pair[1]}" if len(pair) == 2 else ""
+    shown = f"{pair[0]} and {pair[1]}" if len(pair) == 2 else ""
     what = "values" if values.what == "values" else "objects"
-    return f"different {what}: {where}{shown}"
+    more = ", ".join(part for part in (where, shown) if part)
+    return f"different {what}: {more}" if more else f"different {what}"
 
 
 def _copy(found: Comparison, values: Values) -> str:
@@ -125,9 +159,11 @@ def _copy(found: Comparison, values: Values) -> str:
         return ""
     said = f"No byte in common: {quoted(copy.name)} is a copy"
     if shape == flat:
-        return f"{said} of {quoted(name)}, {_equal(values)}."
+        return f"{said} of {quoted(name)}, {_equal(values)}{_formats(found)}."
     how = "flattened" if len(shape) == 1 else f"reshaped to `{shape}`"
-    return f"{said}: {quoted(name)} {how}, {_equal(values)}.{_why(name, source, copy, turned)}"
+    return (
+        f"{said}: {quoted(name)} {how}, {_equal(values)}{_formats(found)}.{_why(name, source, copy, turned)}"
+    )
 
 
 def _is_array(side: Side) -> bool:
