@@ -59,7 +59,9 @@ class Side:
     """The first ones."""
     total_blocks: int | Unknown
     columns: int
-    """Number of columns of a table; 0: it is no table."""
+    """Number of its parts: columns of a table, named arrays of a sparse matrix; 0: it has one part."""
+    part_word: str
+    """"column", "array"; "" if it has one part."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inspector.facts.answers import Answer
-from inspector.facts.comparison import Change, Comparison, Side
+from inspector.facts.comparison import Change, Comparison, Side, Strided
 from inspector.facts.sharing import Pair, PartSharing
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import known, size
@@ -56,9 +56,23 @@ def _bars(fact: Comparison) -> Iterator[Block]:
     if fact.sharing.overlap is not True or fact.same_object is True:
         return
     left, right = fact.sides
-    bars = [_bar(left, 0), _bar(right, fact.sharing.shift_bytes)]
+    bars = [*_root(fact), _bar(left, 0), _bar(right, fact.sharing.shift_bytes)]
     if all(side.columns == 0 and side.total_blocks == 1 for side in fact.sides):
         yield from ruler(tuple(bars))
+
+
+def _root(fact: Comparison) -> Iterator[Bar]:
+    """The array that both are views of, where neither is it."""
+    left, right = fact.sides
+    if fact.sharing.file or not left.holders or not right.holders:
+        return
+    root = left.holders[-1]
+    third = root.address not in (left.address, right.address)
+    if not third or root.address != right.holders[-1].address or root.owns is not True:
+        return
+    if not isinstance(root.range, Unknown) and root.range.bytes:
+        whole = Strided(root.range.start, (root.range.bytes,), (1,), 1, "", ())
+        yield Bar(root.name, (whole,), 0, root.bytes, "owner")
 
 
 def _bar(side: Side, shift: int) -> Bar:
@@ -72,7 +86,10 @@ def _columns(fact: Comparison) -> Iterator[Block]:
         return
     rows = tuple(_column(row) for row in fact.parts)
     shared = sum(row.overlap is True for row in fact.parts)
-    summary = Line("columns", (Span(f"{shared:,}"), Span(f"  of {len(rows):,} share", "dim")))
+    words = {side.part_word for side in fact.sides} - {""}
+    summary = Line(
+        f"{next(iter(words), 'part')}s", (Span(f"{shared:,}"), Span(f"  of {len(rows):,} share", "dim"))
+    )
     yield Fold(summary, (Table(("", "", "", ""), rows, right_aligned=(2,)),), shown=MOST_COLUMNS)
 
 
@@ -158,7 +175,6 @@ def _cell(pair: Pair | None) -> tuple[Span, ...]:
 
 
 def _sample() -> Comparison:
-    from inspector.facts.comparison import Strided
     from inspector.facts.memory import Range
     from inspector.facts.sharing import Sharing
     from inspector.facts.unknown import Address
@@ -168,8 +184,8 @@ def _sample() -> Comparison:
     whole = Strided(start, (4, 6), (48, 8), 8, "float64", ())
     part = Strided(start, (2, 2), (24, 96), 8, "float64", ())
     sides = (
-        Side("a", "ndarray", Address(0x100), True, 192, (), False, "in place", (whole,), 1, 0),
-        Side("b", "ndarray", Address(0x200), False, 32, (), False, "in place", (part,), 1, 0),
+        Side("a", "ndarray", Address(0x100), True, 192, (), False, "in place", (whole,), 1, 0, ""),
+        Side("b", "ndarray", Address(0x200), False, 32, (), False, "in place", (part,), 1, 0, ""),
     )
     said = Answer("view-of", "`b` is a view of `a`.", True, ("a", "b"), (), "", 32)
     sharing = Sharing(True, 32, (Range(start, Address(0x50C0)),))

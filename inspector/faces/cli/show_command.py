@@ -1,5 +1,6 @@
-"""Show one object: what it is, what holds it, where its memory is. Several: what they share.
+"""Show one object: what it is, what holds it, where its memory is.
 
+Several EXPR are put side by side: who is a view of whom, what they share.
 EXPR is any expression. With --script it may use the script's names;
 without, modules that it names are imported:
 

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Column, Elements
+from inspector.adapters.holders import Holder
+from inspector.adapters.holders import blocks as blocks_of_array
 from inspector.adapters.registry import adapter_of
-from inspector.facts.buffer import Holder
+from inspector.facts.buffer import Holder as Owner
 from inspector.facts.comparison import NOT_COMPARED, Side, Strided, Values
 from inspector.facts.secret import gives_secret
 from inspector.facts.sharing import Pair, PartSharing, Sharing
@@ -84,15 +86,30 @@ def parts(names: tuple[str, str], a: _native.Subject, b: _native.Subject) -> tup
 
 
 def _table(subject: _native.Subject) -> tuple[Column, ...]:
+    """The columns of a table; the named arrays of an object that keeps several."""
     adapter = adapter_of(type(subject.get()))
     table = adapter.columns(subject.get(), MOST_COLUMNS) if adapter is not None else None
-    return () if table is None else table[0]
+    if table is not None:
+        return table[0]
+    arrays = tuple(islice(adapter.held(subject.get()), MOST_COLUMNS)) if isinstance(adapter, Holder) else ()
+    return tuple(_array(n, *row) for n, row in enumerate(arrays)) if len(arrays) > 1 else ()
+
+
+def _array(number: int, name: str, array: Any) -> Column:
+    found = blocks_of_array(array)
+    return Column(name, found[0].format if found else "", found, number, Unknown("not asked"), 0)
 
 
 def _count(subject: _native.Subject) -> int:
     adapter = adapter_of(type(subject.get()))
     table = adapter.columns(subject.get(), 0) if adapter is not None else None
-    return 0 if table is None else table[1]
+    return len(_table(subject)) if table is None else table[1]
+
+
+def _word(subject: _native.Subject) -> str:
+    if not _count(subject):
+        return ""
+    return "array" if isinstance(adapter_of(type(subject.get())), Holder) else "column"
 
 
 def _row(
@@ -124,7 +141,7 @@ def side(name: str, subject: _native.Subject, facts: Any, rows: Sequence[PartSha
     shared = {row.part for row in rows if row.table == name and row.overlap is True}
     shared |= {other for row in rows if row.table != name and row.overlap is True for other in row.beside}
     table = tuple(column for column in _table(subject) if column.name in shared)
-    holders: tuple[Holder, ...] = buffer.holders if known else ()
+    holders: tuple[Owner, ...] = buffer.holders if known else ()
     return Side(
         name=name,
         type_name=type_name(type(subject.get())),
@@ -137,6 +154,7 @@ def side(name: str, subject: _native.Subject, facts: Any, rows: Sequence[PartSha
         blocks=tuple(_strided(block) for block in blocks[:MOST_BLOCKS]),
         total_blocks=found if isinstance(found, Unknown) else total_of(subject, blocks),
         columns=_count(subject),
+        part_word=_word(subject),
     )
 
 

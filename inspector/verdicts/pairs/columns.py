@@ -27,7 +27,8 @@ def column(found: Comparison) -> Answer | None:
         or table.columns > len(found.parts)
     ):
         return None
-    name = f'{table.name}["{sharing[0].part}"]'
+    part = sharing[0].part
+    name = f'{table.name}["{part}"]' if table.part_word == "column" else f"{table.name}.{part}"
     verb = "is a view of" if other.owns is False and not other.holds_arrays else "shares the memory of"
     return shared("shared-columns", f"{quoted(other.name)} {verb} {quoted(name)}", found, EVIDENCE)
 
@@ -41,26 +42,23 @@ def columns(found: Comparison) -> Answer | None:
     open_ = [row.part for row in found.parts if isinstance(row.overlap, Unknown)]
     if not yes:
         return None
-    left_out, other = table.columns - len(found.parts), _other(found)
+    left_out, other, word = table.columns - len(found.parts), _other(found), table.part_word
     if not no and not open_ and not left_out:
         if not other.columns:
             return None  # an array over the whole table: it is a view of it
         of = f" of {quoted(table.name)}" if other.columns != table.columns else ""
         to = f" with {quoted(other.name)}" if of else ""
-        said = (
-            f"All {len(yes):,} columns{of} share{to}"
-            if len(yes) > 1
-            else f"Column {listed(yes)}{of} shares{to}"
-        )
+        every = f"All {len(yes):,} {word}s" if len(yes) > 1 else _subject(word, yes)
+        said = f"{every}{of} share{'' if len(yes) > 1 else 's'}{to}"
     else:
-        said = f"{_subject(yes)} {'shares' if len(yes) == 1 else 'share'}{_rest(no, open_)}"
+        said = f"{_subject(word, yes)} {'shares' if len(yes) == 1 else 'share'}{_rest(no, open_)}"
     if left_out:
-        said = f"Of the first {len(found.parts):,} of {table.columns:,} columns: {said[0].lower()}{said[1:]}"
+        said = f"Of the first {len(found.parts):,} of {table.columns:,} {word}s: {said[0].lower()}{said[1:]}"
     return shared("shared-columns", said, found, EVIDENCE)
 
 
-def _subject(names: Sequence[str]) -> str:
-    return f"Column{'' if len(names) == 1 else 's'} {listed(names)}"
+def _subject(word: str, names: Sequence[str]) -> str:
+    return f"{word.capitalize()}{'' if len(names) == 1 else 's'} {listed(names)}"
 
 
 def _rest(no: Sequence[str], open_: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from inspector.facts.answers import Answer
 from inspector.facts.comparison import Comparison, Side, Strided, Values
 from inspector.facts.sizes import size
 from inspector.facts.unknown import Unknown
+from inspector.verdicts.pairs.index_map import code
 from inspector.verdicts.pairs.words import answer, listed, quoted, short
 
 EVIDENCE = ("comparison.sharing.overlap", "comparison.values")
@@ -25,7 +26,7 @@ def apart(found: Comparison) -> Answer | None:
     if isinstance(values, Unknown) or not values.total:
         return answer("nothing-shared", f"No byte in common{_sizes(found)}.", found, EVIDENCE[:1])
     if not values.equal:
-        return answer("different-values", f"No byte in common; {_different(values)}.", found, EVIDENCE)
+        return answer("different-values", f"No byte in common; {_different(found, values)}.", found, EVIDENCE)
     if values.what == "objects":
         both = listed([side.name for side in found.sides])
         said = f"No byte in common, but {both} refer to the same {values.total:,} objects"
@@ -34,7 +35,7 @@ def apart(found: Comparison) -> Answer | None:
         right = found.sides[1]
         costs = right.bytes if not isinstance(right.bytes, Unknown) else 0
         return answer("copy", copy, found, EVIDENCE, certain=_all(values), costs=costs)
-    said = f"No byte in common; {_equal(values)}{_formats(found)}."
+    said = f"No byte in common; {_equal(found, values)}{_formats(found)}."
     return answer("equal-values", said, found, EVIDENCE, certain=_all(values) and not values.left_out)
 
 
@@ -106,7 +107,7 @@ def _formats(found: Comparison) -> str:
     return "" if one == other else f", as {one} and as {other}"
 
 
-def _equal(values: Values) -> str:
+def _equal(found: Comparison, values: Values) -> str:
     if not values.parts:
         return f"equal values{_sample(values)}"
     if not values.left_out:
@@ -129,14 +130,14 @@ def _all(values: Values) -> bool:
     return values.compared == values.total
 
 
-def _different(values: Values) -> str:
+def _different(found: Comparison, values: Values) -> str:
     """ "different values: first at `[3]`, 1.0 and 2.0"."""
     at = ", ".join(str(index) for index in values.first)
     where = f"first at `[{at}]`" if _all(values) else f"one at `[{at}]`"
     if not at:
         where = ""
     elif values.parts:
-        where = f"column {listed(values.parts)}, {where}"
+        where = f"{found.sides[0].part_word} {listed(values.parts)}, {where}"
     pair = [text for text in (values.left, values.right) if text and len(text) <= MOST_TEXT]
     shown = f"{pair[0]} and {pair[1]}" if len(pair) == 2 else ""
     what = "values" if values.what == "values" else "objects"
@@ -152,18 +153,17 @@ def _copy(found: Comparison, values: Values) -> str:
         return ""
     source, copy = (right, left) if values.right_order == "F" else (left, right)
     turned = "F" in (values.left_order, values.right_order)
-    name = f"{source.name}.T" if turned else source.name
+    name = f"{code(source.name)}.T" if turned else source.name
     flat = source.blocks[0].shape[::-1] if turned else source.blocks[0].shape
     shape = copy.blocks[0].shape
     if not _is_array(source):
         return ""
     said = f"No byte in common: {quoted(copy.name)} is a copy"
     if shape == flat:
-        return f"{said} of {quoted(name)}, {_equal(values)}{_formats(found)}."
+        return f"{said} of {quoted(name)}, {_equal(found, values)}{_formats(found)}."
     how = "flattened" if len(shape) == 1 else f"reshaped to `{shape}`"
-    return (
-        f"{said}: {quoted(name)} {how}, {_equal(values)}{_formats(found)}.{_why(name, source, copy, turned)}"
-    )
+    equal = f"{_equal(found, values)}{_formats(found)}"
+    return f"{said}: {quoted(name)} {how}, {equal}.{_why(name, source, copy, turned)}"
 
 
 def _is_array(side: Side) -> bool:
