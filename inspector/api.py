@@ -286,36 +286,26 @@ def compare(
     """Compare objects, or two saved Reports: who is a view of whom, which bytes they share, what differs.
 
     `.answers` concludes in sentences. For more than two objects: who shares with whom. `names`: the user's
-    names (default: the arguments' texts); `known`: id of an object -> its name, for the owners of bytes.
+    names (default: the arguments' texts). `known`: id of an object -> its name (default: those of the
+    caller's globals), for owners.
     """
     from inspector.report import Report
-    from inspector.verdicts.comparison import compared
+    from inspector.verdicts.comparison import compared, live
+    from inspector.verdicts.naming import named
 
     if type(a) is Report and type(b) is Report:
         return compared(a.name, a.facts, b.name, b.facts)
     from inspector._native import Subject
-    from inspector.objects.call_site import argument_texts
+    from inspector.objects.call_site import argument_texts, names_in
 
     subjects = tuple(map(Subject, (a, b, *more)))
     del a, b, more
     names = names or argument_texts(_caller(), "compare", len(subjects))
-    return _compared_live(subjects, names, known or {})
-
-
-def _compared_live(subjects: tuple[Subject, ...], names: tuple[str, ...], known: Names) -> Comparison:
-    """The comparison of live objects: their cheap columns, and what only all together show."""
-    from inspector.verdicts.comparison import compared, several
-    from inspector.verdicts.naming import named
-
+    known = names_in(_caller()) if known is None else known
     facts = [
         named(_masked(name, _gathered(one, {})), known) for name, one in zip(names, subjects, strict=True)
     ]
-    if len(subjects) > 2:
-        found = _asked("pair", "several", names, subjects, facts)
-        return several(names, *(((), ()) if isinstance(found, Unknown) else found))
-    sharing = _asked("sharing", "sharing", *subjects)
-    found = _asked("pair", "beside", names, subjects, facts, sharing)
-    return compared(names[0], facts[0], names[1], facts[1], **({} if isinstance(found, Unknown) else found))
+    return live(names, facts, _asked("pair", "together", names, subjects, facts))
 
 
 def namespace(names: Mapping[str, Any], *, hidden: Collection[str] = (), limit: int | None = 30) -> Namespace:

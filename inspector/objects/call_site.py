@@ -48,6 +48,15 @@ def argument_texts(frame: FrameType | None, function: str, count: int) -> tuple[
     return texts if len(texts) == count and all(texts) else letters
 
 
+def names_in(frame: FrameType | None) -> dict[int, str]:
+    """id of an object -> its first public name among the globals of `frame`."""
+    found: dict[int, str] = {}
+    for name, value in list(frame.f_globals.items()) if frame is not None else ():
+        if not name.startswith("_"):
+            found.setdefault(id(value), name)
+    return found
+
+
 def _shown(argument: ast.expr) -> str:
     import ast
 

@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any, cast
 
-from inspector.facts.comparison import Change, Comparison, Side
-from inspector.facts.sharing import Pair, Sharing
+from inspector.facts.comparison import Change, Comparison
+from inspector.facts.sharing import Sharing
 from inspector.facts.unknown import Address, Unknown
 from inspector.facts.wire import field_types
 from inspector.verdicts.pairs.answers import answers
@@ -24,35 +24,36 @@ SAVED = Unknown("two saved reports: addresses of different processes cannot be c
 
 
 def compared(
-    left: str,
-    left_facts: Mapping[str, Any],
-    right: str,
-    right_facts: Mapping[str, Any],
-    sharing: Sharing | None = None,
-    same: bool | Unknown = SAVED,
-    **live: Any,
+    left: str, left_facts: Mapping[str, Any], right: str, right_facts: Mapping[str, Any]
 ) -> Comparison:
-    """The fields in which the facts of `left` and `right` differ; columns in the order of `left`.
+    """The fields in which two saved reports differ; columns in the order of `left`."""
+    changes = tuple(_changes(left_facts, right_facts))
+    return Comparison(left, right, SAVED, changes, Sharing(SAVED, SAVED, ()))
 
-    `live`: for two live objects, the fields of a Comparison that a probe of both fills; the answers follow.
-    Values that read alike are left out then: "5 rows" on both sides says nothing.
+
+def live(
+    names: Sequence[str], facts: Sequence[Mapping[str, Any]], together: Mapping[str, Any] | Unknown
+) -> Comparison:
+    """Two live objects or more, with the answers. `together`: what the probe of all of them found.
+
+    Values that read alike are left out of the changes: "5 rows" on both sides says nothing.
     """
-    columns = [*left_facts, *(column for column in right_facts if column not in left_facts)]
-    changes = (
-        change
-        for column in columns
-        for change in _differences(column, "", left_facts.get(column), right_facts.get(column))
-    )
-    told = tuple(change for change in changes if not live or change.left != change.right)
-    found = Comparison(left, right, same, told, sharing or Sharing(SAVED, SAVED, ()), **live)
+    more = {} if isinstance(together, Unknown) else together
+    if len(names) > 2:
+        why = Unknown("more than two objects: `pairs` says who shares")
+        found = Comparison(names[0], "", why, (), Sharing(why, why, ()), values=why)
+        found = replace(found, **more)
+        return replace(found, answers=groups(found.sides, found.pairs))
+    changes = tuple(change for change in _changes(*facts) if change.left != change.right)
+    why = together if isinstance(together, Unknown) else SAVED
+    found = Comparison(names[0], names[1], why, changes, Sharing(why, why, ()))
+    found = replace(found, **more)
     return replace(found, answers=answers(found))
 
 
-def several(names: tuple[str, ...], sides: tuple[Side, ...], pairs: tuple[Pair, ...]) -> Comparison:
-    """More than two live objects: who shares with whom."""
-    many = Unknown("more than two objects: `pairs` says who shares")
-    found = Comparison(names[0], "", many, (), Sharing(many, many, ()), sides, many)
-    return replace(found, pairs=pairs, answers=groups(sides, pairs))
+def _changes(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Change]:
+    for column in [*left, *(column for column in right if column not in left)]:
+        yield from _differences(column, "", left.get(column), right.get(column))
 
 
 def _differences(column: str, field: str, left: Any, right: Any) -> Iterator[Change]:

@@ -39,6 +39,8 @@ def said(answers: tuple[Answer, ...]) -> Iterator[Block]:
 
 def _unanswered(fact: Comparison) -> Iterator[Block]:
     """What was covered and what is not known, where no sentence follows."""
+    if isinstance(fact.sharing.overlap, Unknown) and fact.sharing.ranges and not fact.sharing.file:
+        yield from view(fact.sharing)
     if fact.answers:
         return
     yield Sentence((Span(fact.left, "name"), Span(" and "), Span(fact.right, "name"), Span(": two objects.")))
@@ -47,8 +49,6 @@ def _unanswered(fact: Comparison) -> Iterator[Block]:
             yield Line(side.name, text(str(side.total_blocks), "dim"))
         else:
             yield Line(side.name, (Span("looked at"), Span("  "), *known(side.bytes, "size")))
-    if isinstance(fact.sharing.overlap, Unknown) and fact.sharing.ranges:
-        yield from view(fact.sharing)
 
 
 def _bars(fact: Comparison) -> Iterator[Block]:

@@ -10,7 +10,9 @@ from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import known
 from inspector.views.grammar import Block, Picture, Span
+from inspector.views.plain import clipped
 
+LONGEST_NAME = 16
 CELLS = 48
 """Characters of a bar."""
 MOST_MARKS = 4_096
@@ -38,7 +40,7 @@ def ruler(bars: tuple[Bar, ...]) -> Iterator[Block]:
     low, high = min(start for start, _ in ends), max(stop for _, stop in ends)
     if high <= low:
         return
-    widest = min(max(len(bar.name) for bar in bars), 16)
+    widest = min(max(len(bar.name) for bar in bars), LONGEST_NAME)
     rows = []
     for bar in bars:
         cells = marks(bar, low, high)
@@ -46,7 +48,7 @@ def ruler(bars: tuple[Bar, ...]) -> Iterator[Block]:
         style = "native" if bar.role == "owner" else "python"
         rows.append(
             (
-                Span(f"{bar.name[:16]:{widest}}  ", "name"),
+                Span(f"{clipped(bar.name, LONGEST_NAME):{widest}}  ", "name"),
                 Span(drawn, style),
                 Span("  "),
                 *known(bar.bytes, "size"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ from soak import rounds
 
 import inspector
 from inspector.facts.answers import Answer
+from inspector.facts.comparison import Comparison, Side, Values
+from inspector.facts.sharing import PartSharing, Sharing
+from inspector.facts.unknown import Address, Unknown
+from inspector.verdicts.pairs.answers import answers as conclude
 
 pytestmark = pytest.mark.core
 MAP = re.compile(r"`(b\[.*?\])` is `(.*?)`(?:, read as \w+)?\.")
@@ -144,6 +149,33 @@ def test_index_maps_of_any_strides_are_true(n: int, m: int, s: int, t: int) -> N
     proved(a, b, answers(a, b)["index-map"])
 
 
+@given(st.lists(slices, min_size=2, max_size=2), st.lists(slices, min_size=2, max_size=2), st.booleans())
+@settings(max_examples=rounds(100, 2000), deadline=None)
+def test_index_maps_of_two_views_are_true_where_both_have_the_element(one: Any, two: Any, turn: bool) -> None:
+    x = distinct(9, 8)
+    a, b = x[tuple(one)], (x[tuple(two)].T if turn else x[tuple(two)])
+    row = answers(a, b).get("index-map")
+    if row is None:
+        return
+    assert np.shares_memory(a, b)
+    found = re.fullmatch(r"`([ab])\[(.*?)\]` is `([ab])\[(.*?)\]`(, where both have it)?\.", row.text)
+    assert found, row.text
+    view, owner = {"a": a, "b": b}[found[1]], {"a": a, "b": b}[found[3]]
+    for index in np.ndindex(view.shape):
+        chosen = dict(zip(found[2].split(", "), index, strict=True))
+        place = eval(f"({found[4]},)", dict(chosen))
+        if all(0 <= n < length for n, length in zip(place, owner.shape, strict=True)):
+            assert view[index] == owner[place], row.text
+        else:
+            assert found[5], row.text
+    assert "index-map" not in answers(x[::2], x[1::2])
+
+
+def test_a_shifted_view_is_said_where_both_have_the_element() -> None:
+    x = distinct(10, 3)
+    assert answers(x[:6], x[4:])["index-map"].text == "`b[i, j]` is `a[i + 4, j]`, where both have it."
+
+
 @pytest.mark.quick
 def test_fields_and_halves_of_elements() -> None:
     a = np.zeros(5, dtype=[("x", "f8"), ("y", "i4")])
@@ -185,6 +217,9 @@ def test_who_is_a_view_of_whom() -> None:
     assert said.startswith("Both are views of one ndarray that no name holds. 16 B belong to both")
     named = inspector.compare(a[1:], a[:2], names=("c", "d"), known={id(a): "a"}).answers[0].text
     assert named.startswith("Both are views of `a`.")
+    space = {"inspector": inspector, "prices": a}
+    said = eval("inspector.compare(prices[1:], prices[:2])", space).answers[0].text
+    assert said.startswith("Both are views of `prices`."), "the names of the caller's module are known"
 
 
 @pytest.mark.quick
@@ -236,6 +271,61 @@ def test_nothing_is_said_of_what_is_not_known() -> None:
     assert inspector.compare([a], {1: a}).answers == ()
     drawn = str(inspector.Report("x", {"comparison": inspector.compare(a, [1], names=("a", "b"))}))
     assert "? list lays no bytes open" in drawn and "looked at  40 B" in drawn
+
+
+@pytest.mark.quick
+def test_names_are_those_of_the_call() -> None:
+    prices = distinct(10)
+    found = inspector.compare(prices, prices[::2])
+    assert found.answers[0].text.startswith("`prices[::2]` is a view of `prices`.")
+    assert found.answers[1].text == "`prices[::2][i]` is `prices[2*i]`."
+    assert repr(found).startswith("<Comparison of prices and prices[::2]: prices[::2] is a view of prices.")
+
+
+@pytest.mark.quick
+def test_the_first_screen_begins_with_the_answer() -> None:
+    a = distinct(30, 40)
+    report = inspector.Report("a b", {"comparison": inspector.compare(a, a[::2], names=("a", "b"))})
+    lines = report.to_text().splitlines()
+    assert lines[0].startswith(" b is a view of a. 4.8 kB belong to both") and len(lines) <= 8
+    assert "b[i, j] is a[2*i, j]." in lines[2]
+    assert [line.split()[0] for line in lines[3:5]] == ["a", "b"] and lines[3].endswith("owner")
+    assert lines[-1].split()[:4] == ["more", *lines[-1].split()[1:4]] and lines[-1].endswith("--fields")
+    assert "strides_bytes" not in report.to_text()
+    assert "strides_bytes" in str(report.drawn(everything=True))
+    page = report.to_html()
+    first, place = page.index("is a view of"), page.index("<table")
+    assert first < place and page.index(">b[i, j]</code>") < place
+    assert page.count("<details>") == 1, "the fields are folded"
+    wire = report.to_wire()["facts"]["comparison"]["answers"]
+    assert [row["slug"] for row in wire] == ["view-of", "index-map"] and all(row["certain"] for row in wire)
+
+
+@pytest.mark.quick
+def test_rules_take_facts_alone() -> None:
+    """Facts of no process: what proves nothing gives no answer."""
+    unknown = Unknown("not asked")
+    sides = tuple(
+        Side(name, "ndarray", Address(n), unknown, 8, (), False, "?", (), unknown, 0, "")
+        for n, name in enumerate("ab")
+    )
+
+    def told(sharing: Sharing, **more: Any) -> list[str]:
+        found = Comparison("a", "b", False, (), sharing, sides, **more)
+        return [row.text for row in conclude(found)]
+
+    assert told(Sharing(unknown, unknown, ())) == []
+    assert told(Sharing(False, 0, ())) == ["No byte in common."]
+    same = Values(True, "values", 10, 20, "C", "C", False, (), "", "")
+    assert told(Sharing(unknown, unknown, ()), values=same) == ["Two ndarray objects with equal values."]
+    x, y, z = (
+        PartSharing("a", name, known, 8, ())
+        for name, known in zip("xyz", (True, False, unknown), strict=True)
+    )
+    table = replace(sides[0], columns=3, part_word="column")
+    found = Comparison("a", "b", False, (), Sharing(True, 8, ()), (table, replace(sides[1], columns=3)))
+    (row,) = conclude(replace(found, parts=(x, y, z)))
+    assert row.text == "Column `x` shares, `y` does not; of `z` it is not known. All 8 B belong to both."
 
 
 @pytest.mark.quick

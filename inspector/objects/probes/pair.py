@@ -33,19 +33,18 @@ MOST_COLUMNS = 128
 FEW_COLUMNS = 16
 
 
-def beside(
-    names: Sequence[str],
-    subjects: Sequence[_native.Subject],
-    facts: Sequence[Any],
-    sharing: Sharing | Unknown,
+def together(
+    names: Sequence[str], subjects: Sequence[_native.Subject], facts: Sequence[Any]
 ) -> dict[str, Any]:
-    """The fields of a Comparison that only both objects together show. `facts`: the columns of each."""
+    """The fields of a Comparison that only all objects together show. `facts`: the columns of each."""
+    if len(subjects) > 2:
+        return _several(names, subjects, facts)
     left, right = subjects
-    shared = Sharing(sharing, sharing, ()) if isinstance(sharing, Unknown) else sharing
+    shared = of_two(left, right)
     rows = parts((names[0], names[1]), left, right) if shared.overlap is not False else ()
     found = {
         "sharing": shared,
-        "same": left.address == right.address,
+        "same_object": left.address == right.address,
         "sides": tuple(side(*row, rows) for row in zip(names, subjects, facts, strict=True)),
         "parts": rows,
         "inside": inside((names[0], names[1]), left, right),
@@ -55,15 +54,14 @@ def beside(
     return found | {"values": values(left, right, shown=not any(map(gives_secret, names)))}
 
 
-def several(
+def _several(
     names: Sequence[str], subjects: Sequence[_native.Subject], facts: Sequence[Any]
-) -> tuple[tuple[Side, ...], tuple[Pair, ...]]:
+) -> dict[str, Any]:
     """More than two objects: each, and every pair with what it shares."""
-    sides = tuple(side(*row, ()) for row in zip(names, subjects, facts, strict=True))
     boxes = tuple(zip(names, subjects, strict=True))
-    return sides, tuple(
-        Pair(left, right, of_two(one, other)) for (left, one), (right, other) in combinations(boxes, 2)
-    )
+    pairs = (Pair(left, right, of_two(one, other)) for (left, one), (right, other) in combinations(boxes, 2))
+    sides = tuple(side(*row, ()) for row in zip(names, subjects, facts, strict=True))
+    return {"sides": sides, "pairs": tuple(pairs)}
 
 
 def parts(names: tuple[str, str], a: _native.Subject, b: _native.Subject) -> tuple[PartSharing, ...]:

@@ -46,8 +46,13 @@ class _Axes:
     """Places whose step was negative."""
 
 
-def index_map(view: Strided, view_name: str, owner: Strided, owner_name: str) -> IndexMap | None:
-    """Where the elements of `view` lie in `owner`; None if not all do, or if no short formula says it."""
+def index_map(
+    view: Strided, view_name: str, owner: Strided, owner_name: str, *, partly: bool = False
+) -> IndexMap | None:
+    """Where the elements of `view` lie in `owner`; None if not all do, or if no short formula says it.
+
+    `partly`: the first one must lie there; others where the indices are inside of the owner.
+    """
     if 0 in (*view.shape, *owner.shape) or len(view.shape) > MOST_AXES or len(owner.shape) > MOST_AXES:
         return None
     letters = [letter for letter in LETTERS if letter not in (view_name, owner_name)][: len(view.shape)]
@@ -60,10 +65,12 @@ def index_map(view: Strided, view_name: str, owner: Strided, owner_name: str) ->
         return None
     digits, rest = places
     steps = list(zip(view.shape, view.strides_bytes, strict=True))
-    found = next(_affine(steps, digits, axes), None)
+    found = _along(steps, axes) if partly else next(_affine(steps, digits, axes), None)
     if found is not None and (how := _component(view, owner, rest)) is not None:
         indices = _indices(owner, axes, digits, found, letters)
         return IndexMap(shown, f"{code(owner_name)}[{', '.join(indices) or '()'}]{how[0]}", how[1])
+    if partly:
+        return None
     return _flat(view, shown, owner, owner_name, letters) or _bytes(view, shown, owner, owner_name, letters)
 
 
@@ -117,6 +124,17 @@ def _affine(view: Sequence[tuple[int, int]], digits: Digits, axes: _Axes) -> Ite
     for rows in islice(product(*choices), MOST_TRIES):
         if all(_in_range(m, digits[m], rows, view, count) for m, count in enumerate(axes.counts)):
             yield rows
+
+
+def _along(view: Sequence[tuple[int, int]], axes: _Axes) -> tuple[Digits, ...] | None:
+    """For a view that leaves the owner: coefficients, if each of its axes runs along one of the owner's."""
+    rows = []
+    for count, step in view:
+        found = [row for row in _written(step if count > 1 else 0, axes.steps) if sum(map(bool, row)) <= 1]
+        if not found:
+            return None
+        rows.append(found[0])
+    return tuple(rows)
 
 
 def _written(step: int, steps: Sequence[int]) -> Iterator[Digits]:

@@ -102,22 +102,23 @@ def overlapping(found: Comparison) -> Answer | None:
 
 
 def where(found: Comparison) -> Answer | None:
-    """`b[i, j]` is `a[2*j, 3*i]`."""
-    row = mapping(found)
+    """`b[i, j]` is `a[2*j, 3*i]`; "where both have it" if neither has all elements of the other."""
+    whole = mapping(found)
+    row = whole or mapping(found, partly=True)
     if row is None:
         return None
     place, owner = row
-    how = f", {place.how}" if place.how and not place.how.startswith("byte") else ""
-    said = f"{quoted(place.view)} is {quoted(place.owner)}{how}"
+    said = f"{quoted(place.view)} is {quoted(place.owner)}{f', {place.how}' if place.how else ''}"
     if place.how in ("byte", "bytes"):
         begins = "is" if place.how == "byte" else "begins at"
         said = f"{quoted(place.view)} {begins} byte {quoted(place.owner)} of {quoted(owner)}"
     elif place.how.startswith("byte"):
         said = f"{quoted(place.view)} is {place.how.replace('of it', f'of {quoted(place.owner)}')}"
-    return answer("index-map", f"{said}.", found, ("comparison.sides.blocks",))
+    both = ", where both have it" if whole is None else ""
+    return answer("index-map", f"{said}{both}.", found, ("comparison.sides.blocks",))
 
 
-def mapping(found: Comparison) -> tuple[IndexMap, str] | None:
+def mapping(found: Comparison, *, partly: bool = False) -> tuple[IndexMap, str] | None:
     """Where each element of one object lies in the other, and the other's name."""
     left, right = found.sides
     for view, owner in ((right, left), (left, right)):
@@ -125,7 +126,7 @@ def mapping(found: Comparison) -> tuple[IndexMap, str] | None:
             continue
         shift = found.sharing.shift_bytes if view is right else -found.sharing.shift_bytes
         block = _moved(view.blocks[0], shift)
-        place = index_map(block, _indexed(view), owner.blocks[0], _indexed(owner))
+        place = index_map(block, _indexed(view), owner.blocks[0], _indexed(owner), partly=partly)
         if place is not None:
             return place, owner.name
     return None
