@@ -53,10 +53,13 @@ def _unanswered(fact: Comparison) -> Iterator[Block]:
 
 def _bars(fact: Comparison) -> Iterator[Block]:
     """Who owns and who sees which bytes, one bar under the other."""
-    if fact.sharing.overlap is not True or fact.same_object is True:
+    root = tuple(_root(fact))
+    if isinstance(fact.sharing.overlap, Unknown) or fact.same_object is True:
+        return
+    if not fact.sharing.overlap and not root:
         return
     left, right = fact.sides
-    bars = [*_root(fact), _bar(left, 0), _bar(right, fact.sharing.shift_bytes)]
+    bars = [*root, _bar(left, 0), _bar(right, fact.sharing.shift_bytes)]
     if all(side.columns == 0 and side.total_blocks == 1 for side in fact.sides):
         yield from ruler(tuple(bars))
 

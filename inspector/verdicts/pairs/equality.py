@@ -11,6 +11,7 @@ from inspector.facts.comparison import Comparison, Side, Strided, Values
 from inspector.facts.sizes import size
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.pairs.index_map import code
+from inspector.verdicts.pairs.shared import of_one
 from inspector.verdicts.pairs.words import answer, listed, quoted, short
 
 EVIDENCE = ("comparison.sharing.overlap", "comparison.values")
@@ -22,20 +23,21 @@ def apart(found: Comparison) -> Answer | None:
     """No byte in common, and whether the values are equal."""
     if found.sharing.overlap is not False:
         return None
-    values = found.values
+    values, of = found.values, of_one(found)
+    none = f"{of}, with no byte in common" if of.startswith("Both are views") else "No byte in common"
     if isinstance(values, Unknown) or not values.total:
-        return answer("nothing-shared", f"No byte in common{_sizes(found)}.", found, EVIDENCE[:1])
+        return answer("nothing-shared", f"{none}{_sizes(found)}.", found, EVIDENCE[:1])
     if not values.equal:
-        return answer("different-values", f"No byte in common; {_different(found, values)}.", found, EVIDENCE)
+        return answer("different-values", f"{none}; {_different(found, values)}.", found, EVIDENCE)
     if values.what == "objects":
         both = listed([side.name for side in found.sides])
-        said = f"No byte in common, but {both} refer to the same {values.total:,} objects"
+        said = f"{none}, but {both} refer to the same {values.total:,} objects"
         return answer("same-items", f"{said}{_sample(values)}.", found, EVIDENCE, certain=_all(values))
     if values.varied and not values.parts and (copy := _copy(found, values)):
         right = found.sides[1]
         costs = right.bytes if not isinstance(right.bytes, Unknown) else 0
         return answer("copy", copy, found, EVIDENCE, certain=_all(values), costs=costs)
-    said = f"No byte in common; {_equal(found, values)}{_formats(found)}."
+    said = f"{none}; {_equal(found, values)}{_formats(found)}."
     return answer("equal-values", said, found, EVIDENCE, certain=_all(values) and not values.left_out)
 
 

@@ -53,17 +53,23 @@ def _is_array(side: Side) -> bool:
 
 def siblings(found: Comparison) -> Answer | None:
     """Both have their bytes from one third object."""
-    root = common_root(found)
-    if root is None or found.sharing.overlap is not True or found.sharing.file:
+    said = of_one(found)
+    if not said or found.sharing.overlap is not True or found.sharing.file:
         return None
+    evidence = ("comparison.sides.holders", "comparison.sharing.overlap")
+    return shared("views-of-one", said, found, evidence)
+
+
+def of_one(found: Comparison) -> str:
+    """ "Both are views of `x`": of one object that owns the bytes of both; "" if there is none."""
+    root = common_root(found)
+    if root is None:
+        return ""
     named = root.name != root.type_name
     of = quoted(root.name) if named else f"one {short(root.type_name)}"
     lone = "" if named or not _unnamed(root, found.sides) else " that no name holds"
-    evidence = ("comparison.sides.holders", "comparison.sharing.overlap")
-    left, right = found.sides
-    who = "Both share" if left.holds_arrays or right.holds_arrays else "Both are views of"
-    what = f" the memory of {of}" if who == "Both share" else f" {of}"
-    return shared("views-of-one", f"{who}{what}{lone}", found, evidence)
+    keeping = any(side.holds_arrays for side in found.sides)
+    return f"{'Both share the memory of' if keeping else 'Both are views of'} {of}{lone}"
 
 
 def common_root(found: Comparison) -> Holder | None:
