@@ -43,6 +43,8 @@ class Side:
 
     name: str
     type_name: str
+    library: str
+    """"numpy", "pandas"; "" for Python itself or unknown."""
     address: Address
     """Of the object itself."""
     owns: bool | Unknown

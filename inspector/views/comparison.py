@@ -187,8 +187,8 @@ def _sample() -> Comparison:
     whole = Strided(start, (4, 6), (48, 8), 8, "float64", ())
     part = Strided(start, (2, 2), (24, 96), 8, "float64", ())
     sides = (
-        Side("a", "ndarray", Address(0x100), True, 192, (), False, "in place", (whole,), 1, 0, ""),
-        Side("b", "ndarray", Address(0x200), False, 32, (), False, "in place", (part,), 1, 0, ""),
+        Side("a", "ndarray", "numpy", Address(0x100), True, 192, (), False, "in place", (whole,), 1, 0, ""),
+        Side("b", "ndarray", "numpy", Address(0x200), False, 32, (), False, "in place", (part,), 1, 0, ""),
     )
     said = Answer("view-of", "`b` is a view of `a`.", True, ("a", "b"), (), "", 32)
     sharing = Sharing(True, 32, (Range(start, Address(0x50C0)),))

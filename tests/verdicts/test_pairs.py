@@ -310,7 +310,7 @@ def test_rules_take_facts_alone() -> None:
     """Facts of no process: what proves nothing gives no answer."""
     unknown = Unknown("not asked")
     sides = tuple(
-        Side(name, "ndarray", Address(n), unknown, 8, (), False, "?", (), unknown, 0, "")
+        Side(name, "ndarray", "numpy", Address(n), unknown, 8, (), False, "?", (), unknown, 0, "")
         for n, name in enumerate("ab")
     )
 

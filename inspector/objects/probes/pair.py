@@ -131,7 +131,7 @@ def _met(one: Blocks, other: Blocks) -> Sharing:
 
 def side(name: str, subject: _native.Subject, facts: Any, rows: Sequence[PartSharing]) -> Side:
     """One object, from its columns of a report and from its adapter."""
-    found = blocks_in(subject)
+    found, adapter = blocks_in(subject), adapter_of(type(subject.get()))
     blocks = () if isinstance(found, Unknown) else found
     buffer = facts.get("buffer")
     known = buffer is not None and not isinstance(buffer, Unknown)
@@ -143,6 +143,7 @@ def side(name: str, subject: _native.Subject, facts: Any, rows: Sequence[PartSha
     return Side(
         name=name,
         type_name=type_name(type(subject.get())),
+        library=adapter.library if adapter is not None else "",
         address=Address(subject.address),
         owns=buffer.owns if known else missing,
         bytes=buffer.logical_bytes if known else missing,

@@ -13,7 +13,7 @@ from inspector.verdicts.pairs.index_map import IndexMap, index_map
 from inspector.verdicts.pairs.words import answer, quoted, sentences, shared, short
 
 INDEXED = ("ndarray", "memmap", "memoryview", "bytearray", "bytes", "array", "mmap", "Tensor", "Series")
-"""Types whose elements are written `x[i]`; a Series by position: `x.iloc[i]`."""
+"""Types whose elements are written `x[i]`; one of pandas by position: `x.iloc[i]`."""
 
 
 def same_object(found: Comparison) -> Answer | None:
@@ -146,4 +146,4 @@ def _moved(block: Strided, shift: int) -> Strided:
 
 
 def _indexed(side: Side) -> str:
-    return f"{side.name}.iloc" if short(side.type_name) == "Series" else side.name
+    return f"{side.name}.iloc" if side.library == "pandas" else side.name
