@@ -112,12 +112,9 @@ def _formats(found: Comparison) -> str:
 def _equal(found: Comparison, values: Values) -> str:
     if not values.parts:
         return f"equal values{_sample(values)}"
+    word, count = found.sides[0].part_word, len(values.parts)
     if not values.left_out:
-        of = (
-            f"all {len(values.parts):,} columns"
-            if len(values.parts) > 1
-            else f"column {listed(values.parts)}"
-        )
+        of = f"all {count:,} {word}s" if count > 1 else f"{word} {listed(values.parts)}"
         return f"equal values in {of}{_sample(values)}"
     rest = f"{listed(values.left_out)} {'was' if len(values.left_out) == 1 else 'were'} not compared"
     return f"equal values in {listed(values.parts)}{_sample(values)}; {rest}"
