@@ -30,7 +30,7 @@ def of_two(a: _native.Subject, b: _native.Subject) -> Sharing:
 
 
 def _covered(found: Sharing, counts: list[tuple[int, int]]) -> Sharing:
-    """ "No" becomes Unknown where blocks are left whose address is not known."""
+    """A "no" becomes Unknown where blocks are left whose address is not known."""
     missing = [(known, total) for known, total in counts if known < total]
     if found.overlap is not False or not missing:
         return found

@@ -16,7 +16,7 @@ NEVER = ("pyarrow",)
 
 
 def writing(subject: _native.Subject, blocks: Blocks, columns: tuple[Column, ...]) -> str:
-    """ "in place", "refused", "copies" (copy-on-write) or "?". `columns`: those that share, of a table."""
+    """One of "in place", "refused", "copies" (copy-on-write), "?". `columns`: those of a table that share."""
     kind = type(subject.get())
     adapter = adapter_of(kind)
     library = adapter.library if adapter is not None else "?"

@@ -88,7 +88,7 @@ def item(found: Comparison) -> Answer | None:
 
 
 def _sizes(found: Comparison) -> str:
-    """ "; `a` has 12 elements, `b` 6": where that alone says that one is no copy of the other."""
+    """Sizes, where they alone say that one is no copy of the other: "; `a` has 12 elements, `b` 6"."""
     shapes = [side.blocks[0].shape if side.total_blocks == 1 else () for side in found.sides]
     left, right = found.sides
     if left.columns and right.columns:
@@ -130,7 +130,7 @@ def _all(values: Values) -> bool:
 
 
 def _different(found: Comparison, values: Values) -> str:
-    """ "different values: first at `[3]`, 1.0 and 2.0"."""
+    """As in "different values: first at `[3]`, 1.0 and 2.0"."""
     at = ", ".join(str(index) for index in values.first)
     where = f"first at `[{at}]`" if _all(values) else f"one at `[{at}]`"
     if not at:

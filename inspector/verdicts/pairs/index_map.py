@@ -196,7 +196,7 @@ def _indices(
 
 
 def expression(constant: int, terms: Sequence[tuple[int, str]]) -> str:
-    """ "2*j + 1", "9 - i", "i + j", "0"."""
+    """As in "2*j + 1", "9 - i", "i + j", "0"."""
     plus = [f"{factor}*{letter}" if factor != 1 else letter for factor, letter in terms if factor > 0]
     minus = [f"{-factor}*{letter}" if factor != -1 else letter for factor, letter in terms if factor < 0]
     head = [*plus, *([str(constant)] if constant > 0 or not (plus or minus or constant) else [])]
@@ -237,7 +237,7 @@ def _bytes(
 
 
 def _order(owner: Strided) -> str:
-    """ "C" or "F" for an owner without gaps; "" for others."""
+    """The order, "C" or "F", of an owner without gaps; "" for others."""
     for order, turn in (("C", -1), ("F", 1)):
         reach, dense = owner.itemsize_bytes, True
         for count, step in list(zip(owner.shape, owner.strides_bytes, strict=True))[::turn]:

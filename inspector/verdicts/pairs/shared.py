@@ -61,7 +61,7 @@ def siblings(found: Comparison) -> Answer | None:
 
 
 def of_one(found: Comparison) -> str:
-    """ "Both are views of `x`": of one object that owns the bytes of both; "" if there is none."""
+    """As in "Both are views of `x`", which owns the bytes of both; "" if there is no such object."""
     root = common_root(found)
     if root is None:
         return ""

@@ -20,7 +20,7 @@ def quoted(name: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """ "`x`, `y` and `z`"; "`x`, `y` and 5 more"."""
+    """As in "`x`, `y` and `z`"; "`x`, `y` and 5 more"."""
     shown = [quoted(name) for name in names]
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(names) - most + 1:,} more"]
@@ -33,7 +33,7 @@ def short(type_name: str) -> str:
 
 
 def belong(count: int | Unknown, sides: Sequence[Side]) -> str:
-    """ "1.3 MB belong to both"; "all 8.0 MB belong to both" where neither has more."""
+    """As in "1.3 MB belong to both"; "all 8.0 MB belong to both" where neither has more."""
     if isinstance(count, Unknown):
         return ""
     whole = all(side.bytes == count for side in sides)
