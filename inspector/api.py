@@ -282,34 +282,33 @@ def shares(a: Any, b: Any) -> Sharing:
     return sharing(first, second)
 
 
-def compare(a: Any, b: Any, *, names: tuple[str, str] = ("a", "b")) -> Comparison:
-    """Compare two objects, or two saved Reports, field by field: what differs and what they share."""
+def compare(
+    a: Any, b: Any, *more: Any, names: tuple[str, ...] = (), known: Names | None = None
+) -> Comparison:
+    """Compare objects, or two saved Reports: who is a view of whom, which bytes they share, what differs.
+
+    `.answers` concludes in sentences. For more than two objects: who shares with whom. `names`: the user's
+    names (default: the arguments' texts). `known`: id of an object -> its name (default: those of the
+    caller's globals), for owners.
+    """
     from inspector.report import Report
     from inspector.verdicts.answers.made import without_answers
-    from inspector.verdicts.comparison import compared
+    from inspector.verdicts.comparison import compared, live
+    from inspector.verdicts.naming import named
 
     if type(a) is Report and type(b) is Report:
         return compared(a.name, without_answers(a.facts), b.name, without_answers(b.facts))
     from inspector._native import Subject
+    from inspector.objects.call_site import argument_texts, names_in
 
-    first, second = Subject(a), Subject(b)
-    del a, b
-    return _compared_live(first, second, names)
-
-
-def _compared_live(first: Subject, second: Subject, names: tuple[str, str]) -> Comparison:
-    """The comparison of two live objects: their cheap columns, and the bytes they share."""
-    from inspector.facts.sharing import Sharing
-    from inspector.verdicts.comparison import compared
-
-    left, right = (
-        _masked(name, _gathered(one, {})) for name, one in zip(names, (first, second), strict=True)
-    )
-    sharing = _asked("sharing", "sharing", first, second)
-    if isinstance(sharing, Unknown):
-        sharing = Sharing(sharing, sharing, ())
-    same = first.address == second.address
-    return compared(names[0], left, names[1], right, sharing, same)
+    subjects = tuple(map(Subject, (a, b, *more)))
+    del a, b, more
+    names = names or argument_texts(_caller(), "compare", len(subjects))
+    known = names_in(_caller()) if known is None else known
+    facts = [
+        named(_masked(name, _gathered(one, {})), known) for name, one in zip(names, subjects, strict=True)
+    ]
+    return live(names, facts, _asked("pair", "together", names, subjects, facts))
 
 
 def namespace(names: Mapping[str, Any], *, hidden: Collection[str] = (), limit: int | None = 30) -> Namespace:

@@ -19,10 +19,13 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 
 from inspector import api
 from inspector.errors import InspectorError
-from inspector.faces.arguments import DRAW, LOOK, ON, PREVIEW, VIEWS, WRITE
+from inspector.faces.arguments import COMPARED, DRAW, LOOK, ON, PREVIEW, VIEWS, WRITE
 from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
+
+MOST_BESIDE = 12
+"""Objects that are compared with each other."""
 
 
 @magics_class
@@ -34,7 +37,7 @@ class InspectMagics(Magics, Defaults):
 
     @no_var_expand
     @line_cell_magic
-    @taken.declared("inspect", ON, *LOOK, *PREVIEW, *VIEWS, *DRAW, *WRITE)
+    @taken.declared("inspect", ON, *LOOK, *COMPARED, *PREVIEW, *VIEWS, *DRAW, *WRITE)
     def inspect(self, line: str, cell: str | None = None) -> Report | Awaitable[None] | None:
         """Show one object: what it is, what holds it, where its memory is.
 
@@ -48,7 +51,7 @@ class InspectMagics(Magics, Defaults):
           %inspect x --graph        walk through its holders and what it holds (or --strides, --layers)
           %inspect x --to numpy     what converting it would copy, lose and materialize
           %inspect x --after "f(x)" what this expression would copy and materialize
-          %inspect x y              compare two objects: differences, shared bytes
+          %inspect x y              compare objects: who is a view of whom, what differs
           %inspect                  your names, and which of them share memory
           %inspect --map            the same as a live view of the addresses they cover
           %inspect --on client x    a Dask Future, on the worker that holds it; without x: all keys
@@ -101,12 +104,12 @@ class InspectMagics(Magics, Defaults):
             return self._previewed(expressions, options)
         if len(expressions) == 1:
             return self._one(expressions[0], options)
-        if len(expressions) == 2:
-            return self._two(expressions[0], expressions[1])
+        if len(expressions) <= MOST_BESIDE:
+            return self._beside(expressions)
         raise InspectorError(
             f"{len(expressions)} objects are too many for one card.",
             slug="too-many-objects",
-            why="at most two are compared",
+            why=f"at most {MOST_BESIDE} are compared",
             do="%inspect x y for two, or %inspect alone for the table of all names",
         )
 
@@ -146,9 +149,10 @@ class InspectMagics(Magics, Defaults):
             facts["prediction"] = preview.after(x, options.after, self.shell.user_ns)
         return Report(expressions[0], facts)
 
-    def _two(self, first: str, second: str) -> Report:
-        both = api.compare(self._value(first), self._value(second), names=(first, second))
-        return Report(f"{first} {second}", {"comparison": both})
+    def _beside(self, texts: list[str]) -> Report:
+        known = names.objects(self.shell)
+        found = api.compare(*map(self._value, texts), names=tuple(texts), known=known)
+        return Report(" ".join(texts), {"comparison": found})
 
     def _namespace(self, options: argparse.Namespace) -> Report:
         limit = None if options.all else self.rows

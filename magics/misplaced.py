@@ -6,17 +6,23 @@ from collections.abc import Sequence
 from typing import Final
 
 from inspector.errors import InspectorError
-from inspector.faces.arguments import LOOK, PREVIEW
+from inspector.faces.arguments import COMPARED, LOOK, PREVIEW
 
 _ONE: Final = "one object"
 _NAMES: Final = "the table of your names"
 _CELL: Final = "a cell"
-_SEVERAL: Final = "two objects side by side"
-_DO: Final = {_ONE: "%inspect x {}", _NAMES: "%inspect {}", _CELL: "%%inspect {} above the cell"}
+_SEVERAL: Final = "objects side by side"
+_DO: Final = {
+    _ONE: "%inspect x {}",
+    _NAMES: "%inspect {}",
+    _CELL: "%%inspect {} above the cell",
+    _SEVERAL: "%inspect x y {}",
+}
 
 _ABOUT: Final = {
     **{option.flags[0]: _ONE for option in (*LOOK, *PREVIEW)},
     **dict.fromkeys(("--graph", "--strides", "--layers"), _ONE),
+    **{option.flags[0]: _SEVERAL for option in COMPARED},
     "--map": _NAMES,
     "--live": _CELL,
 }

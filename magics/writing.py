@@ -11,7 +11,10 @@ from inspector.report import Report
 def drawn(report: Report, options: argparse.Namespace) -> Report:
     """The report with the options' width and detail; writes the files of `--svg` and `--html`."""
     made = report.drawn(
-        width=options.width, everything=options.all, explain=options.explain, verbose=options.verbose
+        width=options.width,
+        everything=options.all or getattr(options, "fields", False),
+        explain=options.explain,
+        verbose=options.verbose,
     )
     for path, draw in ((options.svg, made.to_svg), (options.html, made.to_page)):
         if path:

@@ -149,6 +149,14 @@ def arrays(x: Any) -> tuple[Any, ...]:
     return tuple(_inner(_get(x, "_data")))
 
 
+def holds_plain_array(x: Any) -> bool:
+    """Whether a Series or an exact Index keeps its values in one ndarray, not as codes or under a mask."""
+    name = type_name(type(x))
+    if name == "Series":
+        return all(is_array(block.values) for block in _blocks(x))
+    return name == "Index" and is_array(_get(x, "_data"))
+
+
 def _blocks(x: Any) -> tuple[Any, ...]:
     return tuple(_get(_get(x, "_mgr"), "blocks")[:MOST_BLOCKS])
 

@@ -57,6 +57,9 @@ VIEWS = (
 )
 """Live views of a notebook; a terminal and a saved notebook show the same facts as text."""
 
+COMPARED = (_switch("--fields", help="show every field in which objects differ"),)
+"""What to show of objects side by side."""
+
 PREVIEW = (
     _option(
         "--to",

@@ -30,9 +30,37 @@ def argument_text(frame: FrameType, function: str) -> str:
         return ""
     by_name = [keyword.value for keyword in call.keywords if keyword.arg == "x"]
     first = next(iter([*call.args, *by_name]), None)
-    if first is None or isinstance(first, ast.Starred):
-        return ""
-    text = " ".join(ast.unparse(first).split())
+    return "" if first is None or isinstance(first, ast.Starred) else _shown(first)
+
+
+def argument_texts(frame: FrameType | None, function: str, count: int) -> tuple[str, ...]:
+    """The `count` arguments in the call of `function` that `frame` is in; "a", "b" ... without its source."""
+    import ast
+
+    letters = tuple(chr(ord("a") + n % 26) + str(n // 26 or "") for n in range(count))
+    try:
+        call = _call(instruction_text(frame.f_code, frame.f_lasti, frame.f_globals)) if frame else None
+    except Exception:  # without the source there is still a comparison
+        return letters
+    if call is None or _name(call.func) != function or any(isinstance(one, ast.Starred) for one in call.args):
+        return letters
+    texts = tuple(_shown(one) for one in call.args)
+    return texts if len(texts) == count and all(texts) else letters
+
+
+def names_in(frame: FrameType | None) -> dict[int, str]:
+    """id of an object -> its first public name among the globals of `frame`."""
+    found: dict[int, str] = {}
+    for name, value in list(frame.f_globals.items()) if frame is not None else ():
+        if not name.startswith("_"):
+            found.setdefault(id(value), name)
+    return found
+
+
+def _shown(argument: ast.expr) -> str:
+    import ast
+
+    text = " ".join(ast.unparse(argument).split())
     return text if len(text) <= LONGEST_CHARACTERS else text[: LONGEST_CHARACTERS - 1] + "…"
 
 

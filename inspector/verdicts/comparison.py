@@ -3,14 +3,16 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import is_dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import is_dataclass, replace
 from typing import Any, cast
 
 from inspector.facts.comparison import Change, Comparison
 from inspector.facts.sharing import Sharing
 from inspector.facts.unknown import Address, Unknown
 from inspector.facts.wire import field_types
+from inspector.verdicts.pairs.answers import answers
+from inspector.verdicts.pairs.groups import groups
 
 TEXT_CHARACTERS = 60
 UNTOLD = frozenset(
@@ -22,21 +24,36 @@ SAVED = Unknown("two saved reports: addresses of different processes cannot be c
 
 
 def compared(
-    left: str,
-    left_facts: Mapping[str, Any],
-    right: str,
-    right_facts: Mapping[str, Any],
-    sharing: Sharing | None = None,
-    same: bool | Unknown = SAVED,
+    left: str, left_facts: Mapping[str, Any], right: str, right_facts: Mapping[str, Any]
 ) -> Comparison:
-    """The fields in which the facts of `left` and `right` differ; columns in the order of `left`."""
-    columns = [*left_facts, *(column for column in right_facts if column not in left_facts)]
-    changes = (
-        change
-        for column in columns
-        for change in _differences(column, "", left_facts.get(column), right_facts.get(column))
-    )
-    return Comparison(left, right, same, tuple(changes), sharing or Sharing(SAVED, SAVED, ()))
+    """The fields in which two saved reports differ; columns in the order of `left`."""
+    changes = tuple(_changes(left_facts, right_facts))
+    return Comparison(left, right, SAVED, changes, Sharing(SAVED, SAVED, ()))
+
+
+def live(
+    names: Sequence[str], facts: Sequence[Mapping[str, Any]], together: Mapping[str, Any] | Unknown
+) -> Comparison:
+    """Two live objects or more, with the answers. `together`: what the probe of all of them found.
+
+    Values that read alike are left out of the changes: "5 rows" on both sides says nothing.
+    """
+    more = {} if isinstance(together, Unknown) else together
+    if len(names) > 2:
+        why = Unknown("more than two objects: `pairs` says who shares")
+        found = Comparison(names[0], "", why, (), Sharing(why, why, ()), values=why)
+        found = replace(found, **more)
+        return replace(found, answers=groups(found.sides, found.pairs))
+    changes = tuple(change for change in _changes(*facts) if change.left != change.right)
+    why = together if isinstance(together, Unknown) else SAVED
+    found = Comparison(names[0], names[1], why, changes, Sharing(why, why, ()))
+    found = replace(found, **more)
+    return replace(found, answers=answers(found))
+
+
+def _changes(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Change]:
+    for column in [*left, *(column for column in right if column not in left)]:
+        yield from _differences(column, "", left.get(column), right.get(column))
 
 
 def _differences(column: str, field: str, left: Any, right: Any) -> Iterator[Change]:

@@ -76,9 +76,3 @@ def _sample() -> Answers:
             told("c-code-copies", "1.3 MB are copied first where contiguous elements are wanted.", 1_300_000),
         )
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(answers(_sample()))

@@ -19,7 +19,7 @@ from inspector.views.answers import rows as answered
 from inspector.views.contents import largest
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.refs import holders
-from inspector.views.ruler import ruler
+from inspector.views.shown_part import shown_part
 from inspector.views.view import view
 
 OWN = ("answers", "object", "refs", "buffer", "layout", "parts", "contents", "materialization")
@@ -122,7 +122,7 @@ def _memory(facts: Mapping[str, Any]) -> Iterator[Block]:
         if found is not None and not weighed and not isinstance(found.size_bytes, Unknown):
             yield Line("memory", text(size(found.size_bytes)))
         return
-    picture = ruler(buffer, facts.get("layout"))
+    picture = shown_part(buffer, facts.get("layout"))
     value = size(buffer.logical_bytes)
     yield Line(
         "memory",

@@ -53,9 +53,3 @@ def _sample() -> Contents:
         Item("['rows']", "list (3 items)", 448, Address(128), 2),
     )
     return Contents(4, 24_000_448, 1, 24_000_000, True, rows)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw((*contents(_sample()), *largest(_sample())))

@@ -102,9 +102,3 @@ def _sample() -> Namespace:
         Row("rows", "list", Address(0x7F0310), 88, 1, "2 items", 0, ""),
     )
     return Namespace(rows, 816_088, 4, 800_000)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(_namespace(_sample()))

@@ -118,9 +118,3 @@ def _sample() -> Object:
         header=(Field("ob_refcnt", 0, 8, "2"), Field("ob_type", 8, 8, "0x7f0010002000 numpy.ndarray")),
         preview=Unknown("its repr is code of its type: not run"),
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(object_(_sample()))

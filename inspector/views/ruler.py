@@ -1,87 +1,123 @@
-"""Draws the part of a larger block that a view shows, as a bar to scale."""
+"""Draws where the bytes of several objects lie: a bar for each on one ruler of addresses."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-from inspector.facts.buffer import Buffer
-from inspector.facts.layout import Layout
+from collections.abc import Iterator
+
+from inspector.facts.comparison import Strided
+from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
-from inspector.views.grammar import Picture, Span
+from inspector.views.amounts import known
+from inspector.views.grammar import Block, Picture, Span
+from inspector.views.plain import clipped
 
-CELLS = 60
-LEAST_BYTES = 1_000
-"""A smaller block is not worth a picture."""
-SIGNS = "·░▒▓█"
-"""A cell of which the view shows nothing, up to a quarter, a half, three quarters, and more."""
-
-
-def ruler(buffer: Buffer, layout: Layout | None) -> Picture | None:
-    """A row of CELLS, darker where more of the bytes are the view's; None if it shows its whole block."""
-    owning = [holder for holder in buffer.holders if holder.owns is True]
-    shown = buffer.logical_bytes
-    if layout is None or len(owning) != 1 or isinstance(buffer.range, Unknown) or isinstance(shown, Unknown):
-        return None
-    base = owning[0].range
-    if isinstance(base, Unknown) or not base.bytes or not layout.shape or layout.itemsize_bytes == 0:
-        return None
-    if base.start > buffer.range.start or base.stop < buffer.range.stop or base.bytes < LEAST_BYTES:
-        return None
-    if shown == base.bytes or shown > buffer.range.bytes:
-        return None
-    density = shown / max(buffer.range.bytes, 1)
-    cells = _cells(buffer.range.start - base.start, buffer.range.bytes, base.bytes, _outer(layout), density)
-    runs: list[Span] = []
-    for share in cells:
-        sign = SIGNS[-(-max(min(int(share * 100), 100), 1) // 25)] if share else SIGNS[0]
-        if runs and runs[-1].text[-1] == sign:
-            runs[-1] = Span(runs[-1].text + sign, runs[-1].style)
-        else:
-            runs.append(Span(sign, "dim" if sign == SIGNS[0] else "python"))
-    return Picture((tuple(runs),), "the part of its base that it shows")
+LONGEST_NAME = 16
+CELLS = 48
+"""Characters of a bar."""
+MOST_MARKS = 4_096
+"""Runs of elements that are marked one by one."""
+_FULL = 0.99
+"""A cell with a smaller part of its bytes seen is drawn half."""
 
 
-def _outer(layout: Layout) -> tuple[int, int]:
-    """(stride, length of a run) of the axis with the longest steps; (0, 0) if the bytes are one run."""
-    steps = zip(layout.shape, layout.strides_bytes, strict=True)
-    axes = sorted((abs(stride), n) for n, stride in steps if n > 1 and stride)
-    if not axes:
-        return 0, 0
-    run = layout.itemsize_bytes + sum(stride * (n - 1) for stride, n in axes[:-1])
-    return (axes[-1][0], run) if run < axes[-1][0] else (0, 0)
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One object on the ruler."""
+
+    name: str
+    blocks: tuple[Strided, ...]
+    shift_bytes: int
+    """Added to its addresses: two mappings of one file are drawn as one."""
+    bytes: int | Unknown
+    role: str
+    """"owner", "view" or ""."""
 
 
-def _cells(offset: int, extent: int, whole: int, outer: tuple[int, int], density: float) -> list[float]:
-    """For each cell the share of its bytes that the view shows; short steps are a density."""
-    stride, run = outer
-    if stride * CELLS <= whole:
-        stride = run = 0
-    inner = density * stride / run if stride else density
-    found = []
-    for cell in range(CELLS):
-        start, stop = cell * whole / CELLS - offset, (cell + 1) * whole / CELLS - offset
-        low, high = max(start, 0), min(stop, extent)
-        if high <= low:
-            found.append(0.0)
-        elif stride:
-            found.append(
-                max(_in_runs(high, stride, run) - _in_runs(low, stride, run), 0) * inner / (stop - start)
+def ruler(bars: tuple[Bar, ...]) -> Iterator[Block]:
+    """The bars, the lowest address of all at the left; none where nothing has bytes."""
+    ends = [_ends(block, bar.shift_bytes) for bar in bars for block in bar.blocks]
+    low, high = min(start for start, _ in ends), max(stop for _, stop in ends)
+    if high <= low:
+        return
+    widest = min(max(len(bar.name) for bar in bars), LONGEST_NAME)
+    rows = []
+    for bar in bars:
+        cells = marks(bar, low, high)
+        drawn = "".join("█" if part > _FULL else "▒" if part else " " for part in cells)
+        style = "native" if bar.role == "owner" else "python"
+        rows.append(
+            (
+                Span(f"{clipped(bar.name, LONGEST_NAME):{widest}}  ", "name"),
+                Span(drawn, style),
+                Span("  "),
+                *known(bar.bytes, "size"),
+                Span(f"  {bar.role}" if bar.role else "", "dim"),
             )
-        else:
-            found.append(max((high - low) / (stop - start), 0.01) * density)
-    return found
+        )
+    yield Picture(tuple(rows), _alt(bars))
 
 
-def _in_runs(stop: float, stride: int, run: int) -> float:
-    """Bytes of runs that begin at 0, stride, 2 * stride ... and lie before `stop`."""
-    steps, rest = divmod(stop, stride)
-    return float(steps * run + min(rest, run))
+def _alt(bars: tuple[Bar, ...]) -> str:
+    return f"The bytes of {', '.join(bar.name for bar in bars)} on one ruler of addresses."
 
 
-def _sample() -> tuple[Buffer, Layout]:
-    from inspector.views import buffer, layout
+def marks(bar: Bar, low: int, high: int, count: int = CELLS) -> list[float]:
+    """For each cell of [low, high) the part of its bytes that elements of the object use, 0 to 1."""
+    cells = [0.0] * count
+    width = (high - low) / count
+    for block in bar.blocks:
+        axes = sorted(
+            (abs(s), n) for n, s in zip(block.shape, block.strides_bytes, strict=True) if n > 1 and s
+        )
+        start, _ = _ends(block, bar.shift_bytes)
+        if 0 not in block.shape:
+            for first, stop, part in _runs(start, axes, block.itemsize_bytes, width):
+                _mark(cells, (first - low) / width, (stop - low) / width, part)
+    return cells
 
-    return buffer._sample(), layout._sample()
+
+def _runs(
+    start: int, axes: list[tuple[int, int]], item: int, width: float
+) -> Iterator[tuple[int, int, float]]:
+    """(start, stop, density) of runs without a wide gap; `axes` as (step, count), the smallest first."""
+    reach, used, inner = item, item, 0
+    for step, count in axes:
+        if step - reach > width / 2:
+            break
+        used = min(used * count, reach + (count - 1) * step)
+        reach += (count - 1) * step
+        inner += 1
+    outer = axes[inner:]
+    total = 1
+    for _, count in outer:
+        total *= count
+    for number in range(min(total, MOST_MARKS)):
+        at, rest = start, number
+        for step, count in outer:
+            rest, index = divmod(rest, count)
+            at += index * step
+        yield at, at + reach, min(used / reach, 1.0) if reach else 0.0
 
 
-if __name__ == "__main__":
-    print(ruler(*_sample()))
+def _mark(cells: list[float], first: float, stop: float, part: float) -> None:
+    for cell in range(int(first), min(int(-(-stop // 1)), len(cells))):
+        inside = min(stop, cell + 1) - max(first, cell)
+        cells[cell] = min(cells[cell] + part * max(inside, 0.0), 1.0)
+
+
+def _ends(block: Strided, shift: int) -> tuple[int, int]:
+    """First byte and the end of all bytes that elements can occupy."""
+    reach = [(n - 1) * s for n, s in zip(block.shape, block.strides_bytes, strict=True)]
+    if 0 in block.shape:
+        return block.address + shift, block.address + shift
+    low = block.address + shift + sum(min(0, one) for one in reach)
+    return low, block.address + shift + sum(max(0, one) for one in reach) + block.itemsize_bytes
+
+
+def _sample() -> tuple[Block, ...]:
+    from inspector.facts.unknown import Address
+
+    whole = Strided(Address(0x5000), (12,), (8,), 8, "float64", ())
+    part = Strided(Address(0x5000), (4,), (24,), 8, "float64", ())
+    return (*ruler((Bar("a", (whole,), 0, 96, "owner"), Bar("b", (part,), 0, 32, "view"))),)

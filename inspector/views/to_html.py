@@ -4,6 +4,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
+from itertools import takewhile
 from typing import Final
 
 from inspector.views.grammar import Block, Fold, Line, Picture, Prose, Span, Table, text
@@ -79,8 +80,12 @@ def to_page(blocks: Sequence[Block], drawing: Drawing, title: str) -> str:
 
 
 def _rows_table(blocks: Iterable[Block], drawing: Drawing) -> str:
-    body = "".join(_block(block, drawing) for block in shown(blocks, drawing))
-    return f'<table style="{_TABLE}">{body}</table>'
+    """Sentences at the beginning stand before the table: they would widen its first column."""
+    inside = shown(blocks, drawing)
+    said = tuple(takewhile(lambda block: isinstance(block, Prose), inside))
+    lead = "".join(f'<div style="{_PROSE}">{_prose(block.spans)}</div>' for block in said)
+    body = "".join(_block(block, drawing) for block in inside[len(said) :])
+    return f'{lead}<table style="{_TABLE}">{body}</table>' if body or not lead else lead
 
 
 def _block(block: Block, drawing: Drawing) -> str:

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.quick
 
 FLOOR_1 = {"facts", "errors"}
 FLOOR_2 = {*FLOOR_1, "_native", "binaries", "adapters", "objects", "objects.layouts"}
-OBJECT = {*FLOOR_2, "objects.ownership", "objects.layers"}
+OBJECT = {*FLOOR_2, "objects.ownership", "objects.layers", "objects.sharing"}
 LISTENS = {*FLOOR_2, "tracing.events"}
 TRACING = {"tracing.events", "tracing.arm", "tracing.record", "tracing.ask"}
 DEBUGGER = {"debugger", "debugger.memory", "debugger.presets", "debugger.attach", "debugger.watch"}
@@ -31,6 +31,7 @@ MAY_IMPORT = {
     "adapters": FLOOR_2,
     "objects.ownership": FLOOR_2,
     "objects.layers": FLOOR_2,
+    "objects.sharing": FLOOR_2,  # two objects beside each other
     "objects.probes": OBJECT,
     "objects.preview": OBJECT,
     "tracing": set(),

@@ -58,7 +58,7 @@ REFUSED = {
     "%inspect 1/0": "expression-raised",
     "%inspect exit()": "expression-raised",
     "%inspect raising": "expression-raised",
-    "%inspect 1 2 3": "too-many-objects",
+    "%inspect 1 2 3 4 5 6 7 8 9 10 11 12 13": "too-many-objects",
     "%inspect 1 --width": "bad-option",
     "%inspect 1 --width 5": "bad-option",
     "%inspect 1 --sideways": "bad-option",
@@ -79,6 +79,7 @@ REFUSED = {
     "%inspect 1 --map": "misplaced-option",
     "%inspect 1 --live": "misplaced-option",
     "%inspect 1 2 --owners": "misplaced-option",
+    "%inspect 1 --fields": "misplaced-option",
     "%%inspect --owners\n1": "misplaced-option",
     "%%inspect --map\n1": "misplaced-option",
     "%inspect kept other --to numpy": "misplaced-option",
@@ -147,7 +148,7 @@ def test_an_expression_warns_of_nothing_and_a_cell_once(run, cell: str, warned: 
 @pytest.mark.quick
 def test_secrets_stay_masked_side_by_side(shell, run) -> None:
     shell.run_cell("session_id, b = 'hunter2', 'other'")
-    _, shown = run("%inspect session_id b")
+    _, shown = run("%inspect session_id b --fields")
     assert "hunter2" not in str(shown) and "'other'" in shown[0]["text/plain"]
 
 

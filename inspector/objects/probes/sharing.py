@@ -1,34 +1,21 @@
 """Which objects share bytes: proved by arithmetic on addresses and strides; no byte is read."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping
 
 from inspector import _native
-from inspector.adapters.base import Elements, type_name
-from inspector.adapters.registry import adapter_of
-from inspector.facts.memory import Range
 from inspector.facts.sharing import Pair, Sharing
-from inspector.facts.unknown import Address, Unknown
-from inspector.objects.layouts import overlap
-
-MOST_PROOFS = 10_000
-"""Most pairs of blocks that one call proves; others are Unknown."""
-
-Blocks = tuple[Elements, ...]
-Meeting = tuple[Elements, Elements]
-"""Two blocks whose extents overlap."""
+from inspector.facts.unknown import Unknown
+from inspector.objects.sharing.meetings import MOST_PROOFS, blocks_in, judged, meetings
+from inspector.objects.sharing.two import of_two
 
 
 def sharing(a: _native.Subject, b: _native.Subject) -> Sharing:
-    """Whether the bytes of `a` and `b` overlap, in how many bytes, and where their extents do."""
-    known = []
-    for subject in (a, b):
-        blocks = _blocks(subject)
-        if isinstance(blocks, Unknown):
-            return Sharing(blocks, blocks, ())
-        known.append(blocks)
-    return _judged(known[0], known[1], _meetings(known).get((0, 1), []), MOST_PROOFS)
+    """Whether the bytes of `a` and `b` overlap, in how many bytes, and where their extents do.
+
+    Two mappings of one file overlap too, at different addresses. "No" only if every block is known.
+    """
+    return of_two(a, b)
 
 
 def pairs(subjects: Mapping[str, _native.Subject]) -> tuple[Pair, ...]:
@@ -37,75 +24,11 @@ def pairs(subjects: Mapping[str, _native.Subject]) -> tuple[Pair, ...]:
     n objects over one base make n (n - 1) / 2 pairs: the caller bounds n.
     """
     names = tuple(subjects)
-    known = [() if isinstance(blocks := _blocks(subjects[name]), Unknown) else blocks for name in names]
+    known = [() if isinstance(blocks := blocks_in(subjects[name]), Unknown) else blocks for name in names]
     found, proofs = [], MOST_PROOFS
-    for (i, j), meeting in sorted(_meetings(known).items()):
-        result = _judged(known[i], known[j], meeting, proofs)
+    for (i, j), meeting in sorted(meetings(known).items()):
+        result = judged(known[i], known[j], meeting, proofs)
         proofs = max(0, proofs - len(meeting))
         if result.overlap is not False:
             found.append(Pair(names[i], names[j], result))
     return tuple(found)
-
-
-def _blocks(subject: _native.Subject) -> Blocks | Unknown:
-    kind = type(subject.get())
-    adapter = adapter_of(kind)
-    if adapter is not None:
-        return adapter.elements(subject.get())
-    spoken = _native.speaks_buffer(kind)
-    return Unknown(f"{type_name(kind)} {'was not asked for its bytes' if spoken else 'lays no bytes open'}")
-
-
-def _meetings(objects: Sequence[Blocks]) -> dict[tuple[int, int], list[Meeting]]:
-    """Blocks of different objects with overlapping extents, by the positions of their objects."""
-    extents = [(b.range.start, b.range.stop, n, b) for n, blocks in enumerate(objects) for b in blocks]
-    extents = sorted((e for e in extents if e[0] < e[1]), key=lambda extent: extent[:3])
-    found: dict[tuple[int, int], list[Meeting]] = {}
-    open_now: list[tuple[int, int, Elements]] = []
-    for start, stop, n, block in extents:
-        open_now = [row for row in open_now if row[0] > start]  # the remaining ones overlap this block
-        for _, other, there in open_now:
-            if other != n:
-                meeting = (there, block) if other < n else (block, there)
-                found.setdefault((min(other, n), max(other, n)), []).append(meeting)
-        open_now.append((stop, n, block))
-    return found
-
-
-def _judged(left: Blocks, right: Blocks, meeting: Sequence[Meeting], proofs: int) -> Sharing:
-    if not meeting:
-        return Sharing(overlap=False, overlap_bytes=0, ranges=())
-    if len(meeting) > proofs:
-        result: list[int | Unknown] = [Unknown(f"not proved: more than {MOST_PROOFS:,} blocks meet")]
-    else:
-        result = [common(a, b) for a, b in meeting]
-    unproved = [count for count in result if isinstance(count, Unknown)]
-    proved = sum(count for count in result if not isinstance(count, Unknown))
-    bytes_: int | Unknown = unproved[0] if unproved else proved
-    if proved and not (_apart(left) and _apart(right)):
-        bytes_ = Unknown("blocks of one object share bytes among themselves")
-    verdict: bool | Unknown = True if proved else unproved[0] if unproved else False
-    return Sharing(verdict, bytes_, _ranges(meeting) if verdict is not False else ())
-
-
-def common(a: Elements, b: Elements) -> int | Unknown:
-    """Distinct bytes that belong to elements of both blocks."""
-    places = [(x.address, x.shape, x.strides_bytes, x.itemsize_bytes) for x in (a, b)]
-    first, second = (overlap.nested(*place) for place in places)
-    try:
-        if first is not None and second is not None:
-            return overlap.common_bytes(first, second)
-        return overlap.common_spans(*(overlap.written_out(*place) for place in places))
-    except overlap.TooLong:
-        return Unknown("their extents overlap; whether elements do takes too long to prove")
-
-
-def _apart(blocks: Blocks) -> bool:
-    """Whether the blocks' extents are disjoint."""
-    extents = sorted((b.range.start, b.range.stop) for b in blocks)
-    return all(stop <= start for (_, stop), (start, _) in pairwise(extents))
-
-
-def _ranges(meeting: Iterable[Meeting]) -> tuple[Range, ...]:
-    both = [(max(a.range.start, b.range.start), min(a.range.stop, b.range.stop)) for a, b in meeting]
-    return tuple(Range(Address(start), Address(stop)) for start, stop in overlap.merged(list(both)))

@@ -1,0 +1,187 @@
+"""Two objects beside each other: where the bytes of each lie, what they share, column by column."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, islice
+from typing import Any
+
+from inspector import _native
+from inspector.adapters.base import Column, Elements
+from inspector.adapters.holders import Holder
+from inspector.adapters.holders import blocks as blocks_of_array
+from inspector.adapters.registry import adapter_of
+from inspector.facts.buffer import Holder as Owner
+from inspector.facts.comparison import NOT_COMPARED, Side, Strided, Values
+from inspector.facts.secret import gives_secret
+from inspector.facts.sharing import Pair, PartSharing, Sharing
+from inspector.facts.unknown import Address, Unknown
+from inspector.objects.classes import type_name
+from inspector.objects.sharing import values as equality
+from inspector.objects.sharing.items import inside, items
+from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
+from inspector.objects.sharing.plain import is_plain
+from inspector.objects.sharing.table_values import table_values
+from inspector.objects.sharing.two import of_two
+from inspector.objects.sharing.writing import writing
+
+MOST_BLOCKS = 64
+"""Blocks of an object that the facts list."""
+MOST_COLUMNS = 128
+"""Columns of a table that are compared one by one."""
+FEW_COLUMNS = 16
+
+
+def together(
+    names: Sequence[str], subjects: Sequence[_native.Subject], facts: Sequence[Any]
+) -> dict[str, Any]:
+    """The fields of a Comparison that only all objects together show. `facts`: the columns of each."""
+    if len(subjects) > 2:
+        return _several(names, subjects, facts)
+    left, right = subjects
+    shared = of_two(left, right)
+    rows = parts((names[0], names[1]), left, right) if shared.overlap is not False else ()
+    found = {
+        "sharing": shared,
+        "same_object": left.address == right.address,
+        "sides": tuple(side(*row, rows) for row in zip(names, subjects, facts, strict=True)),
+        "parts": rows,
+        "inside": inside((names[0], names[1]), left, right),
+    }
+    if shared.overlap is True or left.address == right.address:
+        return found
+    return found | {"values": values(left, right, shown=not any(map(gives_secret, names)))}
+
+
+def _several(
+    names: Sequence[str], subjects: Sequence[_native.Subject], facts: Sequence[Any]
+) -> dict[str, Any]:
+    """More than two objects: each, and every pair with what it shares."""
+    boxes = tuple(zip(names, subjects, strict=True))
+    pairs = (Pair(left, right, of_two(one, other)) for (left, one), (right, other) in combinations(boxes, 2))
+    sides = tuple(side(*row, ()) for row in zip(names, subjects, facts, strict=True))
+    return {"sides": sides, "pairs": tuple(pairs)}
+
+
+def parts(names: tuple[str, str], a: _native.Subject, b: _native.Subject) -> tuple[PartSharing, ...]:
+    """The columns of a table, with the bytes that the other object has of them; () without a table.
+
+    Of two tables the larger one where both are small, else the smaller one.
+    """
+    counts = [_count(one) for one in (a, b)]
+    if not any(counts):
+        return ()
+    larger = max(counts) <= FEW_COLUMNS
+    first = counts[0] and (not counts[1] or (counts[0] >= counts[1] if larger else counts[0] <= counts[1]))
+    name, table, other = (names[0], a, b) if first else (names[1], b, a)
+    blocks = blocks_in(other)
+    if isinstance(blocks, Unknown):
+        return ()
+    covered = total_of(other, blocks) == len(blocks)
+    beside = [(column.name, column.elements) for column in _table(other)]
+    return tuple(_row(name, column, blocks, beside, covered) for column in _table(table))
+
+
+def _table(subject: _native.Subject) -> tuple[Column, ...]:
+    """The columns of a table; the named arrays of an object that keeps several."""
+    adapter = adapter_of(type(subject.get()))
+    table = adapter.columns(subject.get(), MOST_COLUMNS) if adapter is not None else None
+    if table is not None:
+        return table[0]
+    arrays = tuple(islice(adapter.held(subject.get()), MOST_COLUMNS)) if isinstance(adapter, Holder) else ()
+    return tuple(_array(n, *row) for n, row in enumerate(arrays)) if len(arrays) > 1 else ()
+
+
+def _array(number: int, name: str, array: Any) -> Column:
+    found = blocks_of_array(array)
+    return Column(name, found[0].format if found else "", found, number, Unknown("not asked"), 0)
+
+
+def _count(subject: _native.Subject) -> int:
+    adapter = adapter_of(type(subject.get()))
+    table = adapter.columns(subject.get(), 0) if adapter is not None else None
+    return len(_table(subject)) if table is None else table[1]
+
+
+def _word(subject: _native.Subject) -> str:
+    if not _count(subject):
+        return ""
+    return "array" if isinstance(adapter_of(type(subject.get())), Holder) else "column"
+
+
+def _row(
+    table: str, column: Column, other: Blocks, beside: Sequence[tuple[str, Blocks]], covered: bool
+) -> PartSharing:
+    """One column against all blocks of the other object; then against its columns, for their names."""
+    if not column.elements:
+        why = Unknown("the address of its bytes is not known")
+        return PartSharing(table, column.name, why, why, ())
+    found = _met(column.elements, other)
+    if found.overlap is False:
+        open_ = Unknown("some blocks of the other object have no known address")
+        return PartSharing(table, column.name, False if covered else open_, 0 if covered else open_, ())
+    names = tuple(name for name, blocks in beside if _met(column.elements, blocks).overlap is True)
+    return PartSharing(table, column.name, found.overlap, found.overlap_bytes, names)
+
+
+def _met(one: Blocks, other: Blocks) -> Sharing:
+    return judged(one, other, meetings((one, other)).get((0, 1), []))
+
+
+def side(name: str, subject: _native.Subject, facts: Any, rows: Sequence[PartSharing]) -> Side:
+    """One object, from its columns of a report and from its adapter."""
+    found, adapter = blocks_in(subject), adapter_of(type(subject.get()))
+    blocks = () if isinstance(found, Unknown) else found
+    buffer = facts.get("buffer")
+    known = buffer is not None and not isinstance(buffer, Unknown)
+    missing = found if isinstance(found, Unknown) else Unknown("it has no bytes of elements")
+    shared = {row.part for row in rows if row.table == name and row.overlap is True}
+    shared |= {other for row in rows if row.table != name and row.overlap is True for other in row.beside}
+    table = tuple(column for column in _table(subject) if column.name in shared)
+    holders: tuple[Owner, ...] = buffer.holders if known else ()
+    return Side(
+        name=name,
+        type_name=type_name(type(subject.get())),
+        library=adapter.library if adapter is not None else "",
+        address=Address(subject.address),
+        owns=buffer.owns if known else missing,
+        bytes=buffer.logical_bytes if known else missing,
+        holders=holders,
+        holds_arrays=bool(holders) and holders[0].relation == "values",
+        writing=writing(subject, blocks, table),
+        blocks=tuple(_strided(block) for block in blocks[:MOST_BLOCKS]),
+        total_blocks=found if isinstance(found, Unknown) else total_of(subject, blocks),
+        columns=_count(subject),
+        part_word=_word(subject),
+    )
+
+
+def _strided(block: Elements) -> Strided:
+    return Strided(
+        Address(block.address), block.shape, block.strides_bytes, block.itemsize_bytes, block.format,
+        block.members,
+    )  # fmt: skip
+
+
+def values(a: _native.Subject, b: _native.Subject, shown: bool) -> Values | Unknown:
+    """Whether two objects of one block each, or two lists, hold equal elements. `shown`: with the values."""
+    if (found := items(a, b, shown)) is not None:
+        return found
+    adapters = [adapter_of(type(one.get())) for one in (a, b)]
+    if all(map(_count, (a, b))) and adapters[0] is not None and adapters[1] is not None:
+        if max(map(_count, (a, b))) > MOST_COLUMNS:
+            return Unknown(f"values of at most {MOST_COLUMNS} columns are compared")
+        return table_values(_table(a), _table(b), (adapters[0].text, adapters[1].text), shown)
+    known, texts = [], []
+    for subject, adapter in zip((a, b), adapters, strict=True):
+        blocks = blocks_in(subject)
+        if isinstance(blocks, Unknown) or adapter is None:
+            return NOT_COMPARED if adapter is None else Unknown("it lays no bytes open")
+        if len(blocks) != 1 or total_of(subject, blocks) != 1:
+            return Unknown("values of objects with one block are compared, not of several")
+        if not is_plain(subject, blocks[0]):
+            return Unknown(f"the bytes of {type_name(type(subject.get()))} are not compared as values")
+        known.append(blocks[0])
+        texts.append(adapter.text)
+    return equality.values(known[0], known[1], (texts[0], texts[1]), shown)

@@ -1,0 +1,39 @@
+"""Whether two objects share bytes: at one address, or through a file that both map."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from inspector import _native
+from inspector.facts.sharing import Sharing
+from inspector.facts.unknown import Unknown
+from inspector.objects.sharing import one_file
+from inspector.objects.sharing.meetings import blocks_in, judged, meetings, total_of
+
+
+def of_two(a: _native.Subject, b: _native.Subject) -> Sharing:
+    """Whether the bytes of `a` and `b` overlap, in how many bytes, and where their extents do.
+
+    Two mappings of one file overlap too, at different addresses. "No" only if every block is known.
+    """
+    known = []
+    for subject in (a, b):
+        blocks = blocks_in(subject)
+        if isinstance(blocks, Unknown):
+            return Sharing(blocks, blocks, ())
+        known.append(blocks)
+    found = judged(known[0], known[1], meetings(known).get((0, 1), []))
+    if found.overlap is False and (through := one_file.by_file(known[0], known[1])) is not None:
+        return through
+    return _covered(
+        found, [(len(blocks), total_of(one, blocks)) for one, blocks in zip((a, b), known, strict=True)]
+    )
+
+
+def _covered(found: Sharing, counts: list[tuple[int, int]]) -> Sharing:
+    """A "no" becomes Unknown where blocks are left whose address is not known."""
+    missing = [(known, total) for known, total in counts if known < total]
+    if found.overlap is not False or not missing:
+        return found
+    known, total = missing[0]
+    why = Unknown(f"{known:,} of its {total:,} blocks have a known address, and share nothing")
+    return Sharing(why, why, ())

@@ -1,0 +1,184 @@
+"""Rules about two objects without a common byte: a copy, equal values, different values, the same items."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from itertools import pairwise
+from math import prod
+
+from inspector.facts.amounts import size
+from inspector.facts.answers import Answer
+from inspector.facts.comparison import Comparison, Side, Strided, Values
+from inspector.facts.unknown import Unknown
+from inspector.verdicts.pairs.index_map import code
+from inspector.verdicts.pairs.shared import of_one
+from inspector.verdicts.pairs.words import answer, listed, quoted, short
+
+EVIDENCE = ("comparison.sharing.overlap", "comparison.values")
+MOST_TEXT = 24
+"""Characters of a value in a sentence."""
+
+
+def apart(found: Comparison) -> Answer | None:
+    """No byte in common, and whether the values are equal."""
+    if found.sharing.overlap is not False:
+        return None
+    values, of = found.values, of_one(found)
+    none = f"{of}, with no byte in common" if of.startswith("Both are views") else "No byte in common"
+    if isinstance(values, Unknown) or not values.total:
+        return answer("nothing-shared", f"{none}{_sizes(found)}.", found, EVIDENCE[:1])
+    if not values.equal:
+        return answer("different-values", f"{none}; {_different(found, values)}.", found, EVIDENCE)
+    if values.what == "objects":
+        both = listed([side.name for side in found.sides])
+        said = f"{none}, but {both} refer to the same {values.total:,} objects"
+        return answer("same-items", f"{said}{_sample(values)}.", found, EVIDENCE, certain=_all(values))
+    if values.varied and not values.parts and (copy := _copy(found, values)):
+        right = found.sides[1]
+        costs = right.bytes if not isinstance(right.bytes, Unknown) else 0
+        return answer("copy", copy, found, EVIDENCE, certain=_all(values), costs=costs)
+    said = f"{none}; {_equal(found, values)}{_formats(found)}."
+    return answer("equal-values", said, found, EVIDENCE, certain=_all(values) and not values.left_out)
+
+
+def contents(found: Comparison) -> Answer | None:
+    """Two lists, tuples or dicts with the same items."""
+    values = found.values
+    if isinstance(values, Unknown) or found.sharing.overlap is False:
+        return None
+    left, right = (short(side.type_name) for side in found.sides)
+    if values.what == "values":
+        return _plain(found, values, left)
+    kinds = f"Two {left}s" if left == right else f"A {left} and a {right}"
+    if values.equal:
+        count = (
+            f"object{_sample(values)}" if values.total == 1 else f"{values.total:,} objects{_sample(values)}"
+        )
+        said = f"{kinds} with the same {count}, as a shallow copy has."
+        one, other = quoted(found.left), quoted(found.right)
+        change = f"A change of {one} itself is not seen in {other}; one of an item is."
+        return answer("same-items", f"{said} {change}", found, EVIDENCE[1:], certain=_all(values))
+    if left == "dict":
+        return None
+    items = "1 item" if values.total == 1 else f"{values.total:,} items"
+    said = f"{kinds} of {items}; first different objects at `[{values.first[0]}]`"
+    return answer("different-items", f"{said}.", found, EVIDENCE[1:])
+
+
+def _plain(found: Comparison, values: Values, kind: str) -> Answer:
+    """Two numbers or texts."""
+    if values.equal:
+        return answer("equal-values", f"Two {kind} objects with equal values.", found, EVIDENCE[1:])
+    pair = [text for text in (values.left, values.right) if text and len(text) <= MOST_TEXT]
+    shown = f": {pair[0]} and {pair[1]}" if len(pair) == 2 else ""
+    return answer(
+        "different-values", f"Two {kind} objects with different values{shown}.", found, EVIDENCE[1:]
+    )
+
+
+def item(found: Comparison) -> Answer | None:
+    """One object is an item of the other: `rows[0]` is `x`."""
+    if not found.inside:
+        return None
+    left, right = found.sides
+    outer = left if found.inside.startswith(left.name) and not left.blocks else right
+    inner = right if outer is left else left
+    said = f"{quoted(found.inside)} is {quoted(inner.name)}: the same {short(inner.type_name)}."
+    return answer("item-of", said, found, ("comparison.inside",))
+
+
+def _sizes(found: Comparison) -> str:
+    """Sizes, where they alone say that one is no copy of the other: "; `a` has 12 elements, `b` 6"."""
+    shapes = [side.blocks[0].shape if side.total_blocks == 1 else () for side in found.sides]
+    left, right = found.sides
+    if left.columns and right.columns:
+        one, other = (f"{side.columns:,}" for side in found.sides)
+        return (
+            "" if one == other else f"; {quoted(left.name)} has {one} columns, {quoted(right.name)} {other}"
+        )
+    if left.columns or right.columns or not all(shapes):
+        return ""
+    one, other = (f"{prod(shape):,}" for shape in shapes)
+    return "" if one == other else f"; {quoted(left.name)} has {one} elements, {quoted(right.name)} {other}"
+
+
+def _formats(found: Comparison) -> str:
+    if not all(side.total_blocks == 1 for side in found.sides):
+        return ""
+    one, other = (side.blocks[0].format for side in found.sides)
+    return "" if one == other else f", as {one} and as {other}"
+
+
+def _equal(found: Comparison, values: Values) -> str:
+    if not values.parts:
+        return f"equal values{_sample(values)}"
+    word, count = found.sides[0].part_word, len(values.parts)
+    if not values.left_out:
+        of = f"all {count:,} {word}s" if count > 1 else f"{word} {listed(values.parts)}"
+        return f"equal values in {of}{_sample(values)}"
+    rest = f"{listed(values.left_out)} {'was' if len(values.left_out) == 1 else 'were'} not compared"
+    return f"equal values in {listed(values.parts)}{_sample(values)}; {rest}"
+
+
+def _sample(values: Values) -> str:
+    """What was compared, where that was not everything."""
+    return "" if _all(values) else f" in a sample of {values.compared:,} of {values.total:,}"
+
+
+def _all(values: Values) -> bool:
+    return values.compared == values.total
+
+
+def _different(found: Comparison, values: Values) -> str:
+    """As in "different values: first at `[3]`, 1.0 and 2.0"."""
+    at = ", ".join(str(index) for index in values.first)
+    where = f"first at `[{at}]`" if _all(values) else f"one at `[{at}]`"
+    if not at:
+        where = ""
+    elif values.parts:
+        where = f"{found.sides[0].part_word} {listed(values.parts)}, {where}"
+    pair = [text for text in (values.left, values.right) if text and len(text) <= MOST_TEXT]
+    shown = f"{pair[0]} and {pair[1]}" if len(pair) == 2 else ""
+    what = "values" if values.what == "values" else "objects"
+    more = ", ".join(part for part in (where, shown) if part)
+    return f"different {what}: {more}" if more else f"different {what}"
+
+
+def _copy(found: Comparison, values: Values) -> str:
+    """For values in another shape or order: which reading of one object the other is; "" for equal shapes."""
+    left, right = found.sides
+    one, other = left.blocks[0], right.blocks[0]
+    if one.shape == other.shape and values.left_order == values.right_order:
+        return ""
+    source, copy = (right, left) if values.right_order == "F" else (left, right)
+    turned = "F" in (values.left_order, values.right_order)
+    name = f"{code(source.name)}.T" if turned else source.name
+    flat = source.blocks[0].shape[::-1] if turned else source.blocks[0].shape
+    shape = copy.blocks[0].shape
+    if not _is_array(source):
+        return ""
+    said = f"No byte in common: {quoted(copy.name)} is a copy"
+    if shape == flat:
+        return f"{said} of {quoted(name)}, {_equal(found, values)}{_formats(found)}."
+    how = "flattened" if len(shape) == 1 else f"reshaped to `{shape}`"
+    equal = f"{_equal(found, values)}{_formats(found)}"
+    return f"{said}: {quoted(name)} {how}, {equal}.{_why(name, source, copy, turned)}"
+
+
+def _is_array(side: Side) -> bool:
+    return short(side.type_name) in ("ndarray", "memmap", "Tensor")
+
+
+def _why(name: str, source: Side, copy: Side, turned: bool) -> str:
+    """Why flattening had to copy: the axes do not continue each other in memory."""
+    if len(copy.blocks[0].shape) != 1 or not _has_breaks(source.blocks[0], turned):
+        return ""
+    count = "" if isinstance(copy.bytes, Unknown) else f" {size(copy.bytes)}"
+    return f" {quoted(name)} is not contiguous, so flattening it copies{count}."
+
+
+def _has_breaks(block: Strided, turned: bool) -> bool:
+    """Whether one stride cannot reach all elements in this order."""
+    axes = [(n, s) for n, s in zip(block.shape, block.strides_bytes, strict=True) if n > 1]
+    axes = axes[::-1] if turned else axes
+    return any(outer != inner * n for (_, outer), (n, inner) in pairwise(axes))
