@@ -1,8 +1,6 @@
 """Amounts as text, for facts whose value is a sentence and for views."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 _UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
 
 

@@ -1,8 +1,6 @@
 """What a container holds: its objects and their bytes, by a bounded look inside."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address
 

@@ -1,8 +1,6 @@
 """Draws answers: sentences whose code stands out, the most important first."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from inspector.facts.answers import Answer, Answers

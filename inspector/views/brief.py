@@ -1,8 +1,6 @@
 """The short card: the answers, the rows that prove them, and a fold with everything else."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,8 +1,6 @@
 """Draws what a container holds: objects, bytes, arrays, and the items with most bytes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.amounts import size
 from inspector.facts.contents import Contents, Item
 from inspector.facts.unknown import Address

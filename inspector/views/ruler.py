@@ -1,8 +1,6 @@
 """Draws where the bytes of several objects lie: a bar for each on one ruler of addresses."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.comparison import Strided

@@ -82,10 +82,14 @@ def to_page(blocks: Sequence[Block], drawing: Drawing, title: str) -> str:
 def _rows_table(blocks: Iterable[Block], drawing: Drawing) -> str:
     """Sentences at the beginning stand before the table: they would widen its first column."""
     inside = shown(blocks, drawing)
-    said = tuple(takewhile(lambda block: isinstance(block, Prose), inside))
-    lead = "".join(f'<div style="{_PROSE}">{_prose(block.spans)}</div>' for block in said)
+    said = [block.spans for block in takewhile(_is_prose, inside) if isinstance(block, Prose)]
+    lead = "".join(f'<div style="{_PROSE}">{_prose(spans)}</div>' for spans in said)
     body = "".join(_block(block, drawing) for block in inside[len(said) :])
     return f'{lead}<table style="{_TABLE}">{body}</table>' if body or not lead else lead
+
+
+def _is_prose(block: Block) -> bool:
+    return isinstance(block, Prose)
 
 
 def _block(block: Block, drawing: Drawing) -> str:

@@ -1,8 +1,6 @@
 """Two sparse matrices beside each other: which of their arrays share."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

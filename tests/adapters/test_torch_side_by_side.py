@@ -1,8 +1,6 @@
 """Tensors and arrays beside each other: views, copies, and where each element lies."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 """A card fits a terminal: at most 24 lines of 80 columns for any object, its answers first."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import collections
 import ctypes

@@ -1,8 +1,6 @@
 """The answers of one object: the sentences that a user reads first."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import functools
 import subprocess

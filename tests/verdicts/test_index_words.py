@@ -1,8 +1,6 @@
 """The part of its base that a view shows, in words, for strides written by NumPy."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,8 +1,6 @@
 """Answers about two real objects: what they say, and that each index map is true at random indices."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

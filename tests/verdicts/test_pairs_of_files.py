@@ -1,8 +1,6 @@
 """Two mappings of one file share its bytes, at different addresses: proved by writing through one."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import mmap
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path

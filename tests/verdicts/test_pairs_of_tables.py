@@ -1,8 +1,6 @@
 """Answers about tables and arrays of several libraries: which columns share, and what a write really does."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

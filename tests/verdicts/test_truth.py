@@ -1,8 +1,6 @@
 """What answers claim is tried: random views are written, and who sees it is compared with what was said."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import random
 import re
 from typing import Any

@@ -1,8 +1,6 @@
 """The quick referrers of an object, and the shortest name that a user could type for it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 import sys
 from typing import Any

@@ -1,8 +1,6 @@
 """Two objects beside each other: where the bytes of each lie, what they share, column by column."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations, islice
 from typing import Any

@@ -1,8 +1,6 @@
 """What lists, dicts and plain values have in common: by identity or exact value, without running code."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from itertools import islice
 from typing import Any
 

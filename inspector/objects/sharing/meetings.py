@@ -1,8 +1,6 @@
 """Blocks of bytes of different objects that meet, and how many bytes they have in common."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 

@@ -1,8 +1,6 @@
 """Two mappings of one file: the same bytes at two addresses, found by device, inode and offset."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from bisect import bisect_right
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Which objects' bytes are their values: not codes, not numbers under a mask or in a unit."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector import _native
 from inspector.adapters.base import Elements, type_name
 from inspector.adapters.registry import adapter_of

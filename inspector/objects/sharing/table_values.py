@@ -1,8 +1,6 @@
 """Whether two tables hold equal values: column by column, where both keep a column in the same form."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """Whether two objects share bytes: at one address, or through a file that both map."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector import _native
 from inspector.facts.sharing import Sharing
 from inspector.facts.unknown import Unknown

@@ -5,8 +5,6 @@ in memory is not read.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Iterator
 from itertools import product

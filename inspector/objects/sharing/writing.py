@@ -1,8 +1,6 @@
 """What a write through an object does to bytes that it shares: by the rules of its library."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector import _native
 from inspector.adapters.base import Column, type_name
 from inspector.adapters.registry import adapter_of

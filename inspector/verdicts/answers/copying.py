@@ -1,8 +1,6 @@
 """Copies: the code that makes one by the library's own word, and what C code copies before it can read."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,8 +1,6 @@
 """The part of its base that a view shows, in words: "every 2nd row and every 3rd column, transposed"."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import prod
 

@@ -1,8 +1,6 @@
 """What the object keeps alive, and who keeps it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

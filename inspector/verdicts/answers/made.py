@@ -1,8 +1,6 @@
 """The answers of one report: every rule is asked, the most important answers come first."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

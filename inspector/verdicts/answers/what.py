@@ -1,8 +1,6 @@
 """What the object is: a view of whom, an owner, not computed yet, a mapped file, a table, a container."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any

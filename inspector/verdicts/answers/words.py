@@ -1,8 +1,6 @@
 """Words and amounts of answers; names and code stand between backticks."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,8 +1,6 @@
 """What a write does: who else sees it, why it is refused, what it copies first."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

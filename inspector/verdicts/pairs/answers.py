@@ -4,8 +4,6 @@ A rule is a function of a comparison: it returns an answer where the facts prove
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.answers import Answer
 from inspector.facts.comparison import Comparison
 from inspector.verdicts.pairs.columns import column, columns

@@ -1,8 +1,6 @@
 """Rules about tables: which of their columns share, one by one."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from inspector.facts.answers import Answer

@@ -1,8 +1,6 @@
 """Rules about two objects without a common byte: a copy, equal values, different values, the same items."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from itertools import pairwise
 from math import prod
 

@@ -1,8 +1,6 @@
 """Answers about more than two objects: which of them share memory, and which with none."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.answers import Answer

@@ -6,8 +6,6 @@ index of `b`; then the element is the right one, because a's axes do not reach i
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 

@@ -1,8 +1,6 @@
 """Rules about two objects with bytes in common: the same, a view, both views, one file, some bytes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import replace
 
 from inspector.facts.answers import Answer

@@ -1,8 +1,6 @@
 """The words of answers about two objects: names, amounts, and what a write does."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from inspector.facts.amounts import size
