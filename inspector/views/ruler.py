@@ -43,11 +43,10 @@ def ruler(bars: tuple[Bar, ...]) -> Iterator[Block]:
     for bar in bars:
         cells = marks(bar, low, high)
         drawn = "".join("█" if part > _FULL else "▒" if part else " " for part in cells)
-        style = "native" if bar.role == "owner" else "python"
         rows.append(
             (
                 Span(f"{clipped(bar.name, LONGEST_NAME):{widest}}  ", "name"),
-                Span(drawn, style),
+                Span(drawn, "python"),
                 Span("  "),
                 *known(bar.bytes, "size"),
                 Span(f"  {bar.role}" if bar.role else "", "dim"),

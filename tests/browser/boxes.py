@@ -45,7 +45,7 @@ OVERLAPS = """root => {
 
 NAMELESS = """root => {
   const takes = 'button, input, select, summary, a[href], [tabindex], [role=listbox], [role=tree]';
-  const named = one => (one.getAttribute('aria-label') || '').trim() || (one.innerText || '').trim()
+  const named = one => (one.getAttribute('aria-label') || '').trim() || (one.textContent || '').trim()
     || (one.title || '').trim() || (one.labels && one.labels.length);
   const found = Array.from(root.querySelectorAll(takes));
   return found.filter(one => !named(one)).map(one => one.outerHTML.slice(0, 200));

@@ -24,9 +24,9 @@ def array_bytes() -> int:
 def test_the_census_counts_an_array_that_only_a_view_keeps() -> None:
     before = array_bytes()
     view = np.zeros(100_000)[5:8]
-    assert array_bytes() - before >= 800_000
+    assert array_bytes() - before > 700_000  # of 800,000: other arrays come and go
     del view
-    assert array_bytes() - before < 800_000
+    assert array_bytes() - before < 100_000
 
 
 @pytest.mark.parametrize("kind", [np.ndarray, Kind])

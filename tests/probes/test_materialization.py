@@ -155,7 +155,8 @@ def test_the_language(kind: str) -> None:
     assert fact.layers[0].evidence
     assert kind != "ndarray that lies" or fact.logical_bytes == 40
     report = inspector.inspect(x, name="x")
-    assert f"state    {state}" in report.to_text() and "could not" not in report.to_text()
+    text = report.drawn(everything=True).to_text()
+    assert f"state    {state}" in text and "could not" not in text + report.to_text()
     assert report.to_html() and report.to_json()
 
 

@@ -208,7 +208,7 @@ def test_who_is_a_view_of_whom() -> None:
     assert first(a, b) == both
     assert first(b, a).startswith("`a` is a view of `b`.")  # whichever is named first
     assert first(a, a) == "The same object: `a` and `b` are two names of one ndarray."
-    assert first(a[1:], a[:2]).startswith("Both are views of one ndarray. 800 B belong to both")
+    assert first(a[1:], a[:2]).startswith("Both are views of `a`. 800 B belong to both")
     hidden = [distinct(10)]
     one, other = hidden[0][:6], hidden.pop()[4:]
     said = first(one, other)
@@ -245,8 +245,7 @@ def test_no_byte_in_common() -> None:
     assert first(a, a.copy()) == "No byte in common; equal values."
     between = first(a[::2], a[1::2])
     assert between == (
-        "Both are views of one ndarray, with no byte in common; "
-        "different values: first at `[0, 0]`, 1.0 and 41.0."
+        "Both are views of `a`, with no byte in common; different values: first at `[0, 0]`, 1.0 and 41.0."
     )
     changed = a.copy()
     changed[3, 7] = -1
