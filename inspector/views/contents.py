@@ -31,7 +31,8 @@ def largest(fact: Contents) -> tuple[Block, ...]:
     if not any(item.bytes >= LEAST_BYTES or (item.places > 1 and item.bytes) for item in fact.items):
         return ()
     more = text("largest first", "dim") if len(fact.items) > 1 else ()
-    return (Fold(Line("holds", text(f"{fact.objects:,} objects"), more), (_items(fact),), MOST_ITEMS),)
+    held = f"{fact.objects:,} object{'' if fact.objects == 1 else 's'}"
+    return (Fold(Line("holds", text(held), more), (_items(fact),), MOST_ITEMS),)
 
 
 def _items(fact: Contents) -> Table:

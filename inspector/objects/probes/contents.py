@@ -31,6 +31,8 @@ MOST_OBJECTS: Final = 1_000
 """Objects that are looked at."""
 MOST_ITEMS: Final = 200_000
 """A longer container is not looked into: asking it for its items takes longer than a card may."""
+MOST_ASKED: Final = 16
+"""Arrays that are asked whether they keep more than their elements."""
 MOST_NAMED: Final = 8
 """Items that the fact describes one by one."""
 _KEYED: Final = (dict, list, tuple)
@@ -93,9 +95,11 @@ def contents(subject: _native.Subject) -> Contents | None:
     total = payload + sum(
         _without(sizes[id(one.object)], one.spans) for one in found if id(one.object) in sizes
     )
-    unseen = tuple(
-        dict.fromkeys(type_name(type(one.object)) for one in _one_a_type(found) if _is_opaque(one))
-    )
+    opaque = [
+        *(one for one in _one_a_type(found) if _is_opaque(one)),
+        *(one for one in arrays[:MOST_ASKED] if _is_in_graph(one, adapters)),
+    ]
+    unseen = tuple(dict.fromkeys(type_name(type(one.object)) for one in opaque))
     return Contents(
         len(sizes),
         total,
@@ -180,6 +184,13 @@ def _is_opaque(one: _Found) -> bool:
         return False
     top = full_name(kind).partition(".")[0] if "." in full_name(kind) else "builtins"
     return top not in sys.stdlib_module_names and top != "builtins"
+
+
+def _is_in_graph(one: _Found, adapters: _Adapters) -> bool:
+    """Whether a tensor may keep a graph of what it was computed from, with the tensors saved in it."""
+    adapter = adapters.of(one.object)
+    told = dict(adapter.names(one.object)) if adapter is not None else {}
+    return told.get("autograd", "no") != "no"
 
 
 def _is_container(kind: type) -> bool:

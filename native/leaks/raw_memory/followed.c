@@ -328,7 +328,7 @@ static PyObject *raw_memory_run(PyObject *module, PyObject *number) {
         PyErr_SetString(PyExc_ValueError, "a run is a number from 0 to 255");
         return NULL;
     }
-    if (is_open && number_wanted) {
+    if (is_open && number_wanted == 1) { // later ones might hold what an unseen free gave back
         raw_memory_fresh_hold();
     }
     run = is_open ? (uint8_t)number_wanted : 0;
