@@ -317,7 +317,6 @@ static PyObject *raw_memory_open(PyObject *module, PyObject *unused) {
     if (stacks_prepare() < 0) {
         return NULL;
     }
-    raw_memory_fresh_begin();
     is_open = 1;
     Py_RETURN_NONE;
 }
@@ -328,8 +327,8 @@ static PyObject *raw_memory_run(PyObject *module, PyObject *number) {
         PyErr_SetString(PyExc_ValueError, "a run is a number from 0 to 255");
         return NULL;
     }
-    if (is_open && number_wanted == 1) { // later ones might hold what an unseen free gave back
-        raw_memory_fresh_hold();
+    if (is_open && number_wanted == 1) { // before later ones it might hold what an unseen free gave back
+        raw_memory_fresh_begin();
     }
     run = is_open ? (uint8_t)number_wanted : 0;
     Py_RETURN_NONE;

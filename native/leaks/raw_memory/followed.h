@@ -80,7 +80,6 @@ void raw_memory_ranges(scan_range ret[1]); // memory of the table: searches skip
 
 // leaks/raw_memory/fresh.c
 void raw_memory_fresh_begin(void); // malloc uses fresh memory from now on, as far as possible
-void raw_memory_fresh_hold(void);  // before the first run: what was freed since is held too
 void raw_memory_fresh_end(void);
 
 // leaks/raw_memory/raw_domain.c: between these two, frees of PYMEM_DOMAIN_RAW are recorded. Under the GIL.

@@ -24,7 +24,6 @@ enum { AHEAD_MAX = 4 << 20 };
 
 static void *held[HELD_MAX]; // owned
 static size_t held_count, held_bytes;
-static uintptr_t fresh;      // first address that was not used lately; 0: none is told apart
 static uintptr_t used_until; // top of the heap when blocks were followed last
 
 // The first address that was not used lately: behind the top, if that is near.
@@ -46,7 +45,7 @@ static void clear(char *block, size_t bytes) {
 }
 
 // Allocates blocks of one size until one is fresh, which is freed. Returns 0 when no more can be held.
-static int drain(size_t bytes) {
+static int drain(size_t bytes, uintptr_t fresh) {
     while (held_count < HELD_MAX && held_bytes < HELD_BYTES_MAX) {
         void *block = malloc(bytes);
         if (!block || (uintptr_t)block >= fresh) {
@@ -63,20 +62,17 @@ static int drain(size_t bytes) {
 static uintptr_t top_of_heap(void) { return (uintptr_t)sbrk(0) - mallinfo2().keepcost; }
 
 void raw_memory_fresh_begin(void) {
-    uintptr_t stop = (uintptr_t)sbrk(0);
+    static const size_t large[] = {1 << 16, 1 << 14, 1 << 12, 1 << 11};
+    uintptr_t stop = (uintptr_t)sbrk(0), fresh = fresh_from(top_of_heap(), stop);
     void *probe = malloc(SMALLEST);
     int is_main_arena = probe && (uintptr_t)probe < stop && stop - (uintptr_t)probe < (uintptr_t)1 << 36;
     free(probe);
-    // Else another allocator, or the arena of a thread: all is fresh.
-    fresh = is_main_arena ? fresh_from(top_of_heap(), stop) : 0;
-    raw_memory_fresh_hold();
-}
-
-void raw_memory_fresh_hold(void) {
-    static const size_t large[] = {1 << 16, 1 << 14, 1 << 12, 1 << 11};
-    for (size_t i = 0; fresh && i < sizeof large / sizeof *large && drain(large[i]); i++) {
+    if (!is_main_arena) {
+        return; // another allocator, or the arena of a thread
     }
-    for (size_t bytes = LARGEST_CACHED; fresh && bytes >= SMALLEST && drain(bytes); bytes -= STEP) {
+    for (size_t i = 0; i < sizeof large / sizeof *large && drain(large[i], fresh); i++) {
+    }
+    for (size_t bytes = LARGEST_CACHED; bytes >= SMALLEST && drain(bytes, fresh); bytes -= STEP) {
     }
 }
 
