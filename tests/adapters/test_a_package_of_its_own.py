@@ -80,7 +80,7 @@ def test_the_card_names_owner_buffer_and_elements(installed: list[str]) -> None:
     assert text.startswith(" part     Ring float64 (4,)")
     assert (holder, logical, shared, exports) == ("Ring", 32, 32, 0)
     assert preview == ["1.0", "2.0", "3.0", "4.0"]
-    assert "(48 B), at +8 B" in text and "48 B, owns its memory, 2 references" in text
+    assert "A view of ring: elements 1 to 4." in text and "Writing to part changes ring." in text
     assert "held by: Ring" in text
 
 
