@@ -70,7 +70,8 @@ ring = rings.Ring(6).fill()
 part = ring.part(1, 4)
 report = inspector.inspect(part, name="part")
 shared = inspector.shares(part, memoryview(ring))
-print(json.dumps([report.to_text(), report.buffer.holders[0].type_name, report.buffer.logical_bytes,
+whole = report.drawn(everything=True).to_text()
+print(json.dumps([report.to_text() + whole, report.buffer.holders[0].type_name, report.buffer.logical_bytes,
                   shared.overlap_bytes, list(report.layout.preview), ring.exports]))
 """
 
