@@ -170,7 +170,7 @@ def test_a_word_behind_an_aligned_block_does_not_keep_it(module: Any) -> None:
 
 
 def test_blocks_of_a_heap_with_many_holes_are_not_given_out_again() -> None:
-    assert apart(HOLES, "malloc") >= 45  # of 50
+    assert apart(HOLES, "malloc") >= 30  # of 50; 0 where only 32 MB are held
 
 
 def test_blocks_that_joined_the_top_of_the_heap_are_not_given_out_again() -> None:
