@@ -82,12 +82,11 @@ def _held(refs: Refs | None, found: Any) -> Iterator[Block]:
     named = [span for name in short[:MOST_NAMES] for span in (Span(", "), Span(name, "code"))][1:]
     if not refs.references:
         return
-    unnamed = 0 if isinstance(refs.owners.unnamed, Unknown) else refs.owners.unnamed
     value = (*named, Span(more)) if named else text(_references(refs.references))
     yield Line(
         "held by",
         value,
-        text(_found(refs.references, unnamed, bool(named)), "dim"),
+        text(_found(refs.references, refs.owners.unnamed, bool(named)), "dim"),
         explain="Who holds references to the object. Without the references of this tool.",
         link="docs/reference/owners.md#the-count",
     )
@@ -106,7 +105,9 @@ def _references(count: int) -> str:
     return f"{count:,} reference{'' if count == 1 else 's'}"
 
 
-def _found(references: int, unnamed: int, named: bool) -> str:
+def _found(references: int, unnamed: int | Unknown, named: bool) -> str:
+    if isinstance(unnamed, Unknown):
+        return f"{_references(references)}, not known whether all: --owners"
     if not unnamed:
         return f"{_references(references)}, all found"
     return f"{unnamed:,} of {references:,} not found yet: --owners" if named else "--owners names them"

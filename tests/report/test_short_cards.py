@@ -9,6 +9,7 @@ import functools
 import math
 import mmap
 from collections.abc import Iterator
+from dataclasses import replace
 from multiprocessing import shared_memory
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,12 @@ def test_repr_begins_with_the_answer() -> None:
     x = np.ones(10)
     assert repr(inspector.inspect(x)) == "<Report x: Owns its 80 B.>"
     assert repr(inspector.inspect(7, name="x")).startswith("<Report x: answers, object, refs")
+
+
+def test_all_found_is_said_only_where_it_is_known() -> None:
+    x = np.ones(10)
+    report = inspector.inspect(x)
+    open_ = replace(report.refs.owners, unnamed=inspector.Unknown("supposed"))
+    drawn = str(Report("x", {**report.facts, "refs": replace(report.refs, owners=open_)}))
+    assert "all found" in str(report).splitlines()[2]
+    assert "not known whether all: --owners" in drawn.splitlines()[2] and "all found" not in drawn
