@@ -7,7 +7,8 @@ from inspector.facts.answers import Answer
 from inspector.facts.comparison import Comparison, Side
 from inspector.facts.sharing import PartSharing
 from inspector.facts.unknown import Unknown
-from inspector.verdicts.pairs.words import listed, quoted, shared
+from inspector.verdicts.answers.words import code
+from inspector.verdicts.pairs.words import listed, shared
 
 EVIDENCE = ("comparison.parts", "comparison.sharing.overlap")
 
@@ -28,7 +29,7 @@ def column(found: Comparison) -> Answer | None:
     part = sharing[0].part
     name = f'{table.name}["{part}"]' if table.part_word == "column" else f"{table.name}.{part}"
     verb = "is a view of" if other.owns is False and not other.holds_arrays else "shares the memory of"
-    return shared("shared-columns", f"{quoted(other.name)} {verb} {quoted(name)}", found, EVIDENCE)
+    return shared("shared-columns", f"{code(other.name)} {verb} {code(name)}", found, EVIDENCE)
 
 
 def columns(found: Comparison) -> Answer | None:
@@ -44,8 +45,8 @@ def columns(found: Comparison) -> Answer | None:
     if not no and not open_ and not left_out:
         if not other.columns:
             return None  # an array over the whole table: it is a view of it
-        of = f" of {quoted(table.name)}" if other.columns != table.columns else ""
-        to = f" with {quoted(other.name)}" if of else ""
+        of = f" of {code(table.name)}" if other.columns != table.columns else ""
+        to = f" with {code(other.name)}" if of else ""
         every = f"All {len(yes):,} {word}s" if len(yes) > 1 else _subject(word, yes)
         said = f"{every}{of} share{'' if len(yes) > 1 else 's'}{to}"
     else:

@@ -8,9 +8,10 @@ from inspector.facts.amounts import size
 from inspector.facts.answers import Answer
 from inspector.facts.comparison import Comparison, Side, Strided, Values
 from inspector.facts.unknown import Unknown
-from inspector.verdicts.pairs.index_map import code
+from inspector.verdicts.answers.words import code
+from inspector.verdicts.pairs.index_map import operand
 from inspector.verdicts.pairs.shared import of_one
-from inspector.verdicts.pairs.words import answer, listed, quoted, short
+from inspector.verdicts.pairs.words import answer, listed, short
 
 EVIDENCE = ("comparison.sharing.overlap", "comparison.values")
 MOST_TEXT = 24
@@ -53,7 +54,7 @@ def contents(found: Comparison) -> Answer | None:
             f"object{_sample(values)}" if values.total == 1 else f"{values.total:,} objects{_sample(values)}"
         )
         said = f"{kinds} with the same {count}, as a shallow copy has."
-        one, other = quoted(found.left), quoted(found.right)
+        one, other = code(found.left), code(found.right)
         change = f"A change of {one} itself is not seen in {other}; one of an item is."
         return answer("same-items", f"{said} {change}", found, EVIDENCE[1:], certain=_all(values))
     if left == "dict":
@@ -81,7 +82,7 @@ def item(found: Comparison) -> Answer | None:
     left, right = found.sides
     outer = left if found.inside.startswith(left.name) and not left.blocks else right
     inner = right if outer is left else left
-    said = f"{quoted(found.inside)} is {quoted(inner.name)}: the same {short(inner.type_name)}."
+    said = f"{code(found.inside)} is {code(inner.name)}: the same {short(inner.type_name)}."
     return answer("item-of", said, found, ("comparison.inside",))
 
 
@@ -91,13 +92,11 @@ def _sizes(found: Comparison) -> str:
     left, right = found.sides
     if left.columns and right.columns:
         one, other = (f"{side.columns:,}" for side in found.sides)
-        return (
-            "" if one == other else f"; {quoted(left.name)} has {one} columns, {quoted(right.name)} {other}"
-        )
+        return "" if one == other else f"; {code(left.name)} has {one} columns, {code(right.name)} {other}"
     if left.columns or right.columns or not all(shapes):
         return ""
     one, other = (f"{prod(shape):,}" for shape in shapes)
-    return "" if one == other else f"; {quoted(left.name)} has {one} elements, {quoted(right.name)} {other}"
+    return "" if one == other else f"; {code(left.name)} has {one} elements, {code(right.name)} {other}"
 
 
 def _formats(found: Comparison) -> str:
@@ -150,17 +149,17 @@ def _copy(found: Comparison, values: Values) -> str:
         return ""
     source, copy = (right, left) if values.right_order == "F" else (left, right)
     turned = "F" in (values.left_order, values.right_order)
-    name = f"{code(source.name)}.T" if turned else source.name
+    name = f"{operand(source.name)}.T" if turned else source.name
     flat = source.blocks[0].shape[::-1] if turned else source.blocks[0].shape
     shape = copy.blocks[0].shape
     if not _is_array(source):
         return ""
-    said = f"No byte in common: {quoted(copy.name)} is a copy"
+    said = f"No byte in common: {code(copy.name)} is a copy"
     if shape == flat:
-        return f"{said} of {quoted(name)}, {_equal(found, values)}{_formats(found)}."
+        return f"{said} of {code(name)}, {_equal(found, values)}{_formats(found)}."
     how = "flattened" if len(shape) == 1 else f"reshaped to `{shape}`"
     equal = f"{_equal(found, values)}{_formats(found)}"
-    return f"{said}: {quoted(name)} {how}, {equal}.{_why(name, source, copy, turned)}"
+    return f"{said}: {code(name)} {how}, {equal}.{_why(name, source, copy, turned)}"
 
 
 def _is_array(side: Side) -> bool:
@@ -172,7 +171,7 @@ def _why(name: str, source: Side, copy: Side, turned: bool) -> str:
     if len(copy.blocks[0].shape) != 1 or not _has_breaks(source.blocks[0], turned):
         return ""
     count = "" if isinstance(copy.bytes, Unknown) else f" {size(copy.bytes)}"
-    return f" {quoted(name)} is not contiguous, so flattening it copies{count}."
+    return f" {code(name)} is not contiguous, so flattening it copies{count}."
 
 
 def _has_breaks(block: Strided, turned: bool) -> bool:

@@ -54,7 +54,7 @@ def index_map(
     if 0 in (*view.shape, *owner.shape) or len(view.shape) > MOST_AXES or len(owner.shape) > MOST_AXES:
         return None
     letters = [letter for letter in LETTERS if letter not in (view_name, owner_name)][: len(view.shape)]
-    shown = f"{code(view_name)}[{', '.join(letters) or '()'}]"
+    shown = f"{operand(view_name)}[{', '.join(letters) or '()'}]"
     axes = _axes(owner)
     if axes is None:
         return None
@@ -66,13 +66,13 @@ def index_map(
     found = _along(steps, axes) if partly else next(_affine(steps, digits, axes), None)
     if found is not None and (how := _component(view, owner, rest)) is not None:
         indices = _indices(owner, axes, digits, found, letters)
-        return IndexMap(shown, f"{code(owner_name)}[{', '.join(indices) or '()'}]{how[0]}", how[1])
+        return IndexMap(shown, f"{operand(owner_name)}[{', '.join(indices) or '()'}]{how[0]}", how[1])
     if partly:
         return None
     return _flat(view, shown, owner, owner_name, letters) or _bytes(view, shown, owner, owner_name, letters)
 
 
-def code(name: str) -> str:
+def operand(name: str) -> str:
     """A name as the beginning of an expression."""
     return (
         name if name.replace("_", "").replace(".", "").isalnum() or name.endswith((")", "]")) else f"({name})"
@@ -217,9 +217,11 @@ def _flat(
     number = expression(away // size, terms)
     if len(owner.shape) == 2 and order == "C" and len(terms) == 1:
         one = number if number.isalpha() else f"({number})"
-        return IndexMap(shown, f"{code(owner_name)}[{one} // {owner.shape[1]}, {one} % {owner.shape[1]}]", "")
+        return IndexMap(
+            shown, f"{operand(owner_name)}[{one} // {owner.shape[1]}, {one} % {owner.shape[1]}]", ""
+        )
     flat = "reshape(-1)" if order == "C" else "T.reshape(-1)"
-    return IndexMap(shown, f"{code(owner_name)}.{flat}[{number}]", "")
+    return IndexMap(shown, f"{operand(owner_name)}.{flat}[{number}]", "")
 
 
 def _bytes(

@@ -7,8 +7,9 @@ from inspector.facts.answers import Answer
 from inspector.facts.buffer import Holder
 from inspector.facts.comparison import Comparison, Side, Strided
 from inspector.facts.unknown import Unknown
+from inspector.verdicts.answers.words import code
 from inspector.verdicts.pairs.index_map import IndexMap, index_map
-from inspector.verdicts.pairs.words import answer, quoted, sentences, shared, short
+from inspector.verdicts.pairs.words import answer, sentences, shared, short
 
 INDEXED = ("ndarray", "memmap", "memoryview", "bytearray", "bytes", "array", "mmap", "Tensor", "Series")
 """Types whose elements are written `x[i]`; one of pandas by position: `x.iloc[i]`."""
@@ -20,7 +21,7 @@ def same_object(found: Comparison) -> Answer | None:
     if found.same_object is not True:
         return None
     kind = short(left.type_name)
-    said = f"The same object: {quoted(left.name)} and {quoted(right.name)} are two names of one {kind}."
+    said = f"The same object: {code(left.name)} and {code(right.name)} are two names of one {kind}."
     return answer("same-object", said, found, ("comparison.same_object",))
 
 
@@ -33,7 +34,7 @@ def view_of(found: Comparison) -> Answer | None:
         through = owner.address in held or (_keeps(owner, view) and not view.holds_arrays)
         if through and view.owns is not True:
             what = "is a view of" if view.type_name != owner.type_name or _is_array(view) else "shares with"
-            said = f"{quoted(view.name)} {what} {quoted(owner.name)}"
+            said = f"{code(view.name)} {what} {code(owner.name)}"
             evidence = ("comparison.sides.holders", "comparison.sharing.overlap")
             return shared("view-of", said, found, evidence)
     return None
@@ -64,7 +65,7 @@ def of_one(found: Comparison) -> str:
     if root is None:
         return ""
     named = root.name != root.type_name
-    of = quoted(root.name) if named else f"one {short(root.type_name)}"
+    of = code(root.name) if named else f"one {short(root.type_name)}"
     lone = "" if named or not _unnamed(root, found.sides) else " that no name holds"
     keeping = any(side.holds_arrays for side in found.sides)
     return f"{'Both share the memory of' if keeping else 'Both are views of'} {of}{lone}"
@@ -88,11 +89,11 @@ def one_file(found: Comparison) -> Answer | None:
     if not found.sharing.file:
         return None
     name = found.sharing.file.rpartition("/")[2] or found.sharing.file
-    said = f"Both map {quoted(name)}, at two addresses"
+    said = f"Both map {code(name)}, at two addresses"
     if not isinstance(found.sharing.overlap, Unknown):
         return shared("one-file", said, found, ("comparison.sharing.file",))
-    why = f"{found.sharing.overlap.reason}, others are the file's".replace("the first", quoted(found.left))
-    text = sentences(f"{said}; {why.replace('the second', quoted(found.right))}")
+    why = f"{found.sharing.overlap.reason}, others are the file's".replace("the first", code(found.left))
+    text = sentences(f"{said}; {why.replace('the second', code(found.right))}")
     return answer("one-file", text, found, ("comparison.sharing.file",), certain=False)
 
 
@@ -101,7 +102,7 @@ def overlapping(found: Comparison) -> Answer | None:
     if found.sharing.overlap is not True:
         return None
     left, right = found.sides
-    said = f"{quoted(left.name)} and {quoted(right.name)} share memory"
+    said = f"{code(left.name)} and {code(right.name)} share memory"
     return shared("shared-bytes", said, found, ("comparison.sharing.overlap",))
 
 
@@ -112,12 +113,12 @@ def where(found: Comparison) -> Answer | None:
     if row is None:
         return None
     place, owner = row
-    said = f"{quoted(place.view)} is {quoted(place.owner)}{f', {place.how}' if place.how else ''}"
+    said = f"{code(place.view)} is {code(place.owner)}{f', {place.how}' if place.how else ''}"
     if place.how in ("byte", "bytes"):
         begins = "is" if place.how == "byte" else "begins at"
-        said = f"{quoted(place.view)} {begins} byte {quoted(place.owner)} of {quoted(owner)}"
+        said = f"{code(place.view)} {begins} byte {code(place.owner)} of {code(owner)}"
     elif place.how.startswith("byte"):
-        said = f"{quoted(place.view)} is {place.how.replace('of it', f'of {quoted(place.owner)}')}"
+        said = f"{code(place.view)} is {place.how.replace('of it', f'of {code(place.owner)}')}"
     both = ", where both have it" if whole is None else ""
     return answer("index-map", f"{said}{both}.", found, ("comparison.sides.blocks",))
 

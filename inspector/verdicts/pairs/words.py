@@ -7,19 +7,15 @@ from inspector.facts.amounts import size
 from inspector.facts.answers import Answer
 from inspector.facts.comparison import Comparison, Side
 from inspector.facts.unknown import Unknown
+from inspector.verdicts.answers.words import code
 
 MOST_NAMED = 4
 """Names in a sentence; the rest is counted."""
 
 
-def quoted(name: str) -> str:
-    """A name as code."""
-    return f"`{name}`"
-
-
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
     """As in "`x`, `y` and `z`"; "`x`, `y` and 5 more"."""
-    shown = [quoted(name) for name in names]
+    shown = [code(name) for name in names]
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(names) - most + 1:,} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
@@ -53,13 +49,13 @@ def written(left: Side, right: Side) -> str:
     one, other = (left, right) if left.writing == "in place" else (right, left)
     if one.writing == "in place":
         after = {
-            "refused": f", and {quoted(other.name)} is read-only",
-            "copies": f"; the first write to {quoted(other.name)} copies (copy-on-write)",
+            "refused": f", and {code(other.name)} is read-only",
+            "copies": f"; the first write to {code(other.name)} copies (copy-on-write)",
         }
-        return f"writing to {quoted(one.name)} changes {quoted(other.name)}{after.get(other.writing, '')}"
+        return f"writing to {code(one.name)} changes {code(other.name)}{after.get(other.writing, '')}"
     if "copies" in kinds:
         copying = next(side for side in (left, right) if side.writing == "copies")
-        return f"the first write to {quoted(copying.name)} copies (copy-on-write)"
+        return f"the first write to {code(copying.name)} copies (copy-on-write)"
     return ""
 
 
