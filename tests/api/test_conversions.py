@@ -16,7 +16,6 @@ from programs import inspector as command
 from programs import python
 
 import inspector
-from inspector.errors import InspectorError
 from inspector.facts.preview import Preview
 from inspector.facts.unknown import Unknown
 from inspector.objects.preview import consumers
@@ -117,12 +116,6 @@ def test_after_an_expression() -> None:
     if not isinstance(told.copies, Unknown):
         assert [(copy.copied_bytes, copy.verdict) for copy in told.copies] == [(8000, "copied")]
         assert "ZeroDivisionError" in preview.after(y, "1 / 0", {}).fails
-
-
-def test_an_unknown_library_is_refused() -> None:
-    with pytest.raises(InspectorError) as caught:
-        inspector.conversions([], ["nowhere"])
-    assert caught.value.slug == "unknown-consumer"
 
 
 SAMPLES: dict[str, list[Any]] = {

@@ -84,11 +84,3 @@ def test_it_stays_true_with_other_things_on_the_stack() -> None:
     x = object()
     here = refcount(x)
     assert awkward(x) == [here + 1] * 13, "the parameter x of awkward holds one"
-
-
-def test_a_look_leaves_nothing_behind(fingerprint) -> None:  # type: ignore[no-untyped-def]
-    for thing in ([1], {"a": 1}, object(), "text", 7**30, range(3), refcount, sys, type("T", (), {})()):
-        inspector.inspect(thing)
-        before = fingerprint(thing)
-        inspector.inspect(thing)
-        assert fingerprint(thing) == before

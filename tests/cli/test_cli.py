@@ -167,7 +167,8 @@ def test_a_closed_pipe_is_quiet() -> None:
         (["report", "/bin/ls"], "bad-report"),
         *((["show", text], "not-an-expression") for text in ("  ", "await f()", "(yield)")),
         *((words, "bad-option") for words in (["nonsense"], ["show"], ["show", "1", "--no"])),
-        (["show", "1", "--width", "3"], "bad-option"),
+        *((words, "bad-option") for words in (["show", "1", "--width", "3"], ["leaks", "--no", "app.py"])),
+        (["show", "1", "--after", "1 +"], "not-an-expression"),
     ],
 )
 def test_a_wrong_request_is_one_block_and_exit_code_2(arguments: list[str], slug: str) -> None:
@@ -225,28 +226,6 @@ def test_secret_names_are_masked_unless_asked(app: Callable[[str], str]) -> None
         for words, revealed in ((("--all", "-v"), False), (("--json",), False), (("--reveal",), True)):
             shown = inspector("show", name, "--script", script, *words).stdout
             assert ("hunter2" in shown) is revealed, (name, words)
-
-
-@pytest.mark.parametrize("expression", ["()()()", "5 is 5", r"'\d'"])
-def test_an_expression_is_read_without_a_word_of_the_compiler(expression: str) -> None:
-    assert "Warning" not in inspector("show", expression).stderr
-
-
-def test_what_after_names_must_be_an_expression_and_an_unknown_option_leads_to_help() -> None:
-    ran = inspector("show", "1", "--after", "1 +")
-    assert ran.returncode == 2
-    assert block(ran.stderr)["what"] == "1 + is not an expression."
-    said = block(inspector("leaks", "--nonsense", "app.py").stderr)
-    assert said["do"] == "inspector leaks --help lists its options"
-    assert said["more"] == "docs/messages.md#bad-option"
-
-
-@pytest.mark.parametrize("command", ["leaks", "trace"])
-def test_a_script_that_raises_without_a_word_is_told_by_its_type(
-    app: Callable[[str], str], command: str
-) -> None:
-    said = block(inspector(command, app("raise KeyboardInterrupt\n")).stderr)
-    assert said["what"].endswith("raised KeyboardInterrupt.")
 
 
 @pytest.mark.parametrize("command", [("show", "x", "--script"), ("trace",), ("leaks",), ("heap", "--script")])
@@ -320,13 +299,6 @@ def test_without_the_extension_a_live_look_says_so(without_extension: Path, argu
     assert block(ran.stderr)["more"] == "docs/messages.md#no-extension"
 
 
-def test_without_the_extension_a_saved_report_is_drawn(without_extension: Path, tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(inspector("show", "[1, 2]", "--json").stdout)
-    drawn = inspector("report", "a.json", cwd=tmp_path)
-    bare = inspector("report", "a.json", cwd=tmp_path, PYTHONPATH=str(without_extension))
-    assert (bare.returncode, bare.stdout) == (0, drawn.stdout)
-
-
 def test_without_the_extension_the_doctor_says_how_to_mend_it(without_extension: Path) -> None:
     ran = inspector("doctor", PYTHONPATH=str(without_extension))
     assert (ran.returncode, ran.stderr) == (1, "")
@@ -364,18 +336,6 @@ def test_what_a_program_does_to_its_output_is_undone(
     quiet = inspector(first, "--json", *words)
     assert (quiet.returncode, "its own" in quiet.stdout) == (0, False)
     assert json.loads(quiet.stdout)["kind"] == "report"
-
-
-def test_a_damaged_report_is_told_by_its_file_and_field(tmp_path: Path) -> None:
-    saved = json.loads(inspector("show", "[1]", "--json").stdout)
-    saved["facts"]["refs"]["references"] = "lots"
-    (tmp_path / "a.json").write_text(json.dumps(saved))
-    said = block(inspector("report", "a.json", cwd=tmp_path).stderr)
-    assert said["what"] == "a.json is not a saved report."
-    assert "'lots' is not int | ImmortalType" in said["why"]
-    del saved["facts"]["object"]["type_name"]
-    (tmp_path / "a.json").write_text(json.dumps(saved))
-    assert "Object has no type_name" in block(inspector("report", "a.json", cwd=tmp_path).stderr)["why"]
 
 
 def test_the_version_is_the_installed_one() -> None:

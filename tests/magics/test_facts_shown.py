@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import pytest
 
-import inspector
-
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
@@ -28,16 +26,3 @@ def test_a_fact_is_drawn(shell, call: str, begins: str) -> None:
     assert bundle["text/plain"].split()[0].startswith(begins)
     assert 'class="inspector"' in bundle["text/html"]
     assert len(repr(fact)) < 400 or type(fact).__name__ == "Object"
-
-
-def test_the_line_of_each_fact() -> None:
-    x = [bytearray(80)]
-    rows = [x[0], x[0]]
-    assert repr(inspector.retained(rows)).startswith("<Retained: 1 objects")
-    found = repr(inspector.owners(x[0]))
-    assert found.startswith("<Owners of ") and "x[0]" in found and "rows[0]" in found
-    assert repr(inspector.shares(x[0], x[0])) == "<Sharing: 80 bytes>"
-    assert repr(inspector.shares(x[0], bytearray(9))) == "<Sharing: no byte>"
-    assert repr(inspector.heap()).startswith("<Heap: ")
-    assert repr(inspector.chain(x[0])).startswith("<Chain: ")
-    assert "fields differ" in repr(inspector.compare(x[0], rows))

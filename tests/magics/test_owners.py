@@ -28,13 +28,6 @@ def test_locals_of_a_function_are_found_and_not_kept(shell) -> None:
     assert [report.refs.references for report in shell.user_ns["reports"]] == [1, 1]
 
 
-def test_globals_have_the_notebooks_name(shell) -> None:
-    shell.run_cell("x = [1]; rows = {'k': x}")
-    found = owners(shell, "x")
-    assert found.pop(("global", "IPython", "x")) == 1
-    assert [kind for kind, _, _ in found] == ["item"]
-
-
 def test_what_out_keeps_is_history(shell) -> None:
     number = shell.execution_count
     shell.run_cell("[1, 2]", store_history=True)

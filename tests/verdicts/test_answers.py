@@ -86,8 +86,15 @@ def test_a_small_view_of_a_large_base_is_told_once() -> None:
     assert (keeps.costs_bytes, keeps.do) == (8_000_000, "few.copy()")
 
 
+class Model:
+    """Has arrays."""
+
+    def __init__(self, weights: Any) -> None:
+        self.weights = weights
+
+
 @pytest.mark.parametrize(
-    "made", [list, tuple, lambda arrays: {"k": arrays}, lambda arrays: functools.partial(max, arrays)]
+    "made", [list, tuple, Model, lambda arrays: {"k": arrays}, lambda arrays: functools.partial(max, arrays)]
 )
 def test_a_container_weighs_what_it_holds(made: Any) -> None:
     held = made([np.ones(1_000_000), np.ones(1_000_000)])
@@ -107,16 +114,6 @@ def test_a_large_container_is_counted_in_part_and_says_so() -> None:
     report = inspector.inspect(held)
     assert not report.contents.complete
     assert report.answers.rows[0].text.startswith("More than 8")
-
-
-def test_an_instance_weighs_its_attributes() -> None:
-    class Model:
-        """Has an array."""
-
-        def __init__(self) -> None:
-            self.weights = np.ones(1_000_000)
-
-    assert inspector.inspect(Model()).answers.rows[0].text == "8.0 MB in all, nearly all in 1 array."
 
 
 @pytest.mark.parametrize("x", [7, 2.5, "text", None, b"bytes", range(5), len, int, np])

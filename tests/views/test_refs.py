@@ -1,11 +1,16 @@
-"""The refs lines: the count first, then holders in the user's words, the gap last."""
+"""Who holds an object: its count, holders in the user's words, the gap; paths, graphs, what is retained."""
 
 # SPDX-License-Identifier: MIT
+from dataclasses import replace
+
 import pytest
 
-from inspector.facts.refs import Owner, Owners, Refs, Scan
+from inspector.facts.chain import Chain
+from inspector.facts.graph import Edge, Graph, Step
+from inspector.facts.refs import Owner, Owners, Refs, Retained, Scan
 from inspector.facts.unknown import Address, Immortal, ImmortalType, Unknown
-from inspector.views.refs import _sample
+from inspector.report import Report
+from inspector.views.grammar import Fold, Line, Table
 from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
 from inspector.views.view import view
@@ -36,7 +41,7 @@ def searched(
     return Refs(references, found, 0)
 
 
-def drawn(fact: Refs, everything: bool = False) -> str:
+def drawn(fact: object, everything: bool = False) -> str:
     return plain_text(view(fact), Drawing(everything=everything))
 
 
@@ -90,6 +95,50 @@ def test_an_owner_of_many_references_says_how_many() -> None:
     assert "rows[0]  ×1,000" in drawn(searched(1000, 0, 0, owner("item", "list, local `rows`", "[0]", 1000)))
 
 
-def test_the_file_draws_itself() -> None:
-    text = plain_text(_sample(), Drawing())
-    assert all(len(line) <= 80 for line in text.splitlines())
+def test_a_path_leads_down_to_the_object() -> None:
+    owners = (owner("global", "app", "bus"), owner("attribute", "app.Bus", ".x"))
+    (fold,) = view(Chain(True, owners, "10 objects"))
+    assert isinstance(fold, Fold)
+    assert "".join(span.text for span in fold.summary.spans) == "2 steps from app  its global"
+    table = fold.blocks[0]
+    assert isinstance(table, Table)
+    cells = [["".join(span.text for span in cell) for cell in row] for row in table.rows]
+    assert cells == [["└ bus", "app.Bus", "global"], ["  └ .x", "the object", "attribute"]]
+    assert "? no path from modules" in drawn(Chain(False, (), "no path from modules"))
+
+
+def test_deep_paths_stop_being_indented() -> None:
+    owners = tuple(owner("item", "list (1 item)", "[0]") for _ in range(100))
+    (fold,) = view(Chain(True, owners, ""))
+    table = fold.blocks[0]  # type: ignore[union-attr]
+    assert isinstance(table, Table) and len(table.rows) == 100
+    assert len(table.rows[99][0][0].text) == len(table.rows[10][0][0].text)
+
+
+EDGE = Edge("x", "global", "notebook", "", Address(16), 2, True, True)
+
+
+def graphed(up: Step, down: Step) -> str:
+    return Report("x", {"graph": Graph("dict", Address(64), ("rows[0]", "x"), up, down)}).to_text()
+
+
+def test_both_sides_of_a_graph_are_tables_under_the_path() -> None:
+    text = graphed(Step((EDGE, replace(EDGE, certain=False)), 3, "5 references"), Step((), 0, "nothing"))
+    assert "rows[0] → x" in text
+    assert "global ×2" in text and "possible  global" in text
+    assert "3 more were not inspected" in text and "nothing" in text
+
+
+def test_evil_and_long_labels_of_a_graph_are_cut_and_escaped() -> None:
+    text = graphed(Step((replace(EDGE, label="\u202e" + "n" * 1_000_000),), 0, ""), Step((), 0, ""))
+    assert "\\u202e" in text and len(text) < 1_000
+
+
+def test_what_is_retained_is_one_line_and_others_are_counted_by_type() -> None:
+    (line,) = view(Retained(1, 56, (("list", 1, 56),)))
+    assert isinstance(line, Line)
+    assert [span.text for span in line.spans] == ["56 B", "  the object itself"]
+    (fold,) = view(Retained(3, 2_000_000, (("bytearray", 2, 1_999_944), ("list", 1, 56))))
+    assert isinstance(fold, Fold)
+    assert [span.text for span in fold.summary.spans] == ["2.0 MB", "  the object and 2 more"]
+    assert len(fold.blocks[0].rows) == 2  # type: ignore[union-attr]
