@@ -1,11 +1,12 @@
-"""Fixtures for every test: `fingerprint`, `specimens`."""
+"""Fixtures for every test: `fingerprint`, `specimens`, `small_heap`."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import gc
 import os
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 
 import fingerprints
@@ -37,3 +38,12 @@ def fingerprint() -> Callable[[object], fingerprints.Fingerprint]:
 def specimens() -> ModuleType:
     """`specimens.build(name, c_source)`: a C extension module made for this test."""
     return builder
+
+
+@pytest.fixture(scope="module")
+def small_heap() -> Iterator[None]:
+    """What lives already is put aside, so that a collection looks at the test's own objects only."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()

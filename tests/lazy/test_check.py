@@ -8,8 +8,6 @@ from refused import refused
 
 import inspector
 from inspector import lazy
-from inspector.facts.lazy import LazyContract
-from inspector.facts.wire import from_wire, to_wire
 from inspector.lazy import check
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
@@ -88,9 +86,3 @@ def test_other_lengths_are_made_and_checked():
 def test_what_is_no_provider_is_refused_in_a_sentence(thing):
     with refused("lazy-not-a-provider"):
         check.check_lazy(thing)
-
-
-def test_a_contract_is_a_fact():
-    contract = check.check_lazy(providers.Seed())
-    assert from_wire(LazyContract, to_wire(contract)) == contract
-    assert str(contract).splitlines()[1].startswith("BROKEN")

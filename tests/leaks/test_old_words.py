@@ -130,43 +130,20 @@ def test_no_kept_block_is_accused(module: Any, way: int) -> None:
     assert isolation.run(lambda: accused(module, way), 60, 8 << 30) == []
 
 
-def test_a_word_in_what_a_blocks_own_size_was_rounded_up_by_keeps_it_not(module: Any) -> None:
+PLACES = [
+    *("in_own_rest", "in_generator", "behind_variable", "behind_aligned"),
+    *(pytest.param(name, marks=DEBUG) for name in ("behind_objects", "behind_number")),
+]
+"""Where an old word stands."""
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_word_that_nobody_owns_keeps_no_block(module: Any, place: str) -> None:
+    given = [(one for one in ())] if place == "in_generator" else []
     with inspector.leaks("oldwords") as found:
-        module.in_own_rest()
-    assert lost(found) == 1
-
-
-@DEBUG
-def test_a_word_behind_the_members_of_an_object_keeps_no_block(module: Any) -> None:
-    with inspector.leaks("oldwords") as found:
-        cell, pair = module.behind_objects()
-    assert lost(found) == 1 and len(pair) == 2 and cell is not None
-
-
-@DEBUG
-def test_a_word_behind_a_number_keeps_no_block(module: Any) -> None:
-    with inspector.leaks("oldwords") as found:
-        number = module.behind_number()
-    assert lost(found) == 1 and number > 0
-
-
-def test_a_word_that_a_generator_does_not_own_keeps_no_block(module: Any) -> None:
-    generator = (one for one in ())
-    with inspector.leaks("oldwords") as found:
-        module.in_generator(generator)
-    assert lost(found) == 1 and list(generator) == []
-
-
-def test_a_word_behind_a_variable_of_the_environment_keeps_no_block(module: Any) -> None:
-    with inspector.leaks("oldwords") as found:
-        module.behind_variable()
-    assert lost(found) == 1
-
-
-def test_a_word_behind_an_aligned_block_does_not_keep_it(module: Any) -> None:
-    with inspector.leaks("oldwords") as found:
-        more = module.behind_aligned()
-    assert (lost(found), more) == (1, 32)
+        made = getattr(module, place)(*given)
+    assert lost(found) == 1 and list(*given) == []
+    assert place != "behind_aligned" or made == 32
 
 
 def test_blocks_of_a_heap_with_many_holes_are_not_given_out_again() -> None:

@@ -111,13 +111,6 @@ def test_deep_shows_types_refcounts_and_the_python_line(caller: ModuleType) -> N
     assert lines == [code.co_firstlineno + 3]
 
 
-def test_a_callback_is_nested(caller: ModuleType) -> None:
-    with traced(caller) as seen:
-        caller.call_it(lambda: caller.double_it(4))
-    told = [(function(event), event.depth) for event in seen.events]
-    assert told == [("PyLong_AsLong", 1), ("PyLong_FromLong", 1), ("PyObject_CallNoArgs", 0)]
-
-
 def test_a_function_without_a_row_is_counted_and_recorded_in_grade_deep(caller: ModuleType) -> None:
     _native.got_clear_counts()
     with traced(caller) as seen:

@@ -76,18 +76,6 @@ def test_gc_tracking_follows_the_gc():
     assert object_layout(Subject(untracked))["gc_tracked"] is False
 
 
-def test_interned_by_the_state_bits():
-    made = "".join(["not", " a ", "name"])
-    assert object_layout(Subject(made))["interned"] is False
-    assert object_layout(Subject(sys.intern(made)))["interned"] is True
-    assert object_layout(Subject(7))["interned"] is None
-
-
-def test_immortal_since_3_12():
-    assert object_layout(Subject(None))["immortal"] is (sys.version_info >= (3, 12))
-    assert object_layout(Subject([]))["immortal"] is False
-
-
 def test_type_names_come_from_the_struct():
     class Meta(type):
         def __getattribute__(cls, name):

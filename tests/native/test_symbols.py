@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: MIT
 import ctypes
-import math
 
 import pytest
 
@@ -51,10 +50,6 @@ def test_a_broken_file_is_unknown(tmp_path):
         (tmp_path / "broken").write_bytes(content)
         assert isinstance(symbol_table(str(tmp_path / "broken")), Unknown)
     assert isinstance(symbol_table(str(tmp_path / "absent")), Unknown)
-
-
-def test_math_is_a_file_of_its_own_or_built_in():
-    assert place(id(type(math))).library != Unknown("in no loaded file")
 
 
 @pytest.fixture

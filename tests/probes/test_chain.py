@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: MIT
 import functools
-import gc
 import random
 import sys
 import threading
@@ -25,15 +24,6 @@ pytestmark = pytest.mark.core
 
 HELD: list[Any] = []
 """The only root of this file's objects."""
-
-
-@pytest.fixture(scope="module")
-def small_heap() -> Iterator[None]:
-    """What lives already is put aside, so that a collection looks at the test's own objects only."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

@@ -324,17 +324,6 @@ def test_a_lazy_module_stays_lazy() -> None:
     assert type(module) is not types.ModuleType
 
 
-def test_who_materialized_a_lazy_vector() -> None:
-    vector = lazy.abs(np.arange(10.0))
-    assert seen(vector).waits_for
-    np.sort(vector)
-    fact = inspector.inspect(vector).materialization
-    assert fact.state == "owned"
-    assert not isinstance(fact.materialized_by, Unknown)
-    assert fact.logical_bytes == 80
-    assert inspector.inspect(vector).lazy.state == "owned"
-
-
 # --- NumPy -------------------------------------------------------------------------------------
 
 
@@ -584,13 +573,6 @@ def test_sparse_categorical_and_arrow() -> None:
     assert isinstance(text.span_bytes, int) and text.span_bytes > 0
 
 
-def test_a_frame_of_a_million_columns_is_bounded() -> None:
-    frame = pd.DataFrame(np.zeros((1, 1_000_000), "u1"))
-    fact = inspector.materialization(frame)
-    assert fact.logical_bytes == 1_000_000
-    assert len(fact.layers) < 20
-
-
 def test_a_frame_of_many_blocks_is_bounded() -> None:
     frame = pd.concat([pd.DataFrame({i: np.arange(2.0)}) for i in range(300)], axis=1)
     fact = inspector.materialization(frame)
@@ -620,19 +602,6 @@ def test_a_type_that_nobody_knows_is_opaque() -> None:
     assert isinstance(fact.state, Unknown)
     assert fact.state.reason.startswith("opaque: no adapter knows")
     assert isinstance(fact.resident_bytes, Unknown)
-
-
-def test_an_adapter_that_is_left_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from inspector.adapters import registry
-
-    class Odd:
-        pass
-
-    Odd.__module__ = "oddlib.core"
-    problem = registry.Problem("oddlib", "version 9 of oddlib is outside 1 <= version < 2")
-    monkeypatch.setattr(registry.shared(), "problems", [*registry.problems(), problem])
-    state = inspector.materialization(Odd()).state
-    assert isinstance(state, Unknown) and "version 9 of oddlib" in state.reason
 
 
 def test_no_file_stays_open() -> None:

@@ -7,7 +7,6 @@ import threading
 import time
 import types
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -28,15 +27,6 @@ def look(x: Any) -> Retained:
 
 def counts(fact: Retained) -> dict[str, int]:
     return {name.rpartition(".")[2]: objects for name, objects, _ in fact.by_type}
-
-
-@pytest.fixture(scope="module")
-def small_heap() -> Iterator[None]:
-    """What lives already is put aside, so that a collection looks at the test's own objects only."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.mark.timeout(600)

@@ -17,7 +17,6 @@ from threads import repeating
 import inspector
 from inspector import _native
 from inspector.facts.unknown import Unknown
-from inspector.tracing.arm.allocation_slots import AllocationSlots
 
 pytestmark = pytest.mark.core
 COUNT = 4096
@@ -226,12 +225,3 @@ static PyObject *grow(PyObject *self, PyObject *count) {
     grown = [copy for copy in t.fact.copies if copy.function == "grower.grow"]
     small = "? blocks under 4 KiB are not recorded"
     assert [str(copy.allocator) for copy in grown] == ["grower (realloc)", small]
-
-
-def test_ending_twice_does_nothing(put_back: None) -> None:
-    slots = AllocationSlots()
-    slots.begin()
-    slots.end()
-    slots.end()
-    slots.widen()
-    assert not any(row[6] for row in _native.got_slots() if row[3] == -2)

@@ -4,7 +4,6 @@
 import contextlib
 import math
 import struct
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -179,28 +178,3 @@ def test_a_call_that_fails_keeps_what_it_was_given(function: Any, given: Any, ty
     assert [one.type_name for one in call.arguments] == types
     assert call.arguments[-1].text == str(given[-1])
     assert isinstance(call.result, Unknown) and call.failed == 1
-
-
-def test_what_native_code_calls_back_stands_in_the_call() -> None:
-    class Given:
-        def __eq__(self, other: object) -> bool:
-            return math.gcd(4, 6) == other
-
-        __hash__ = None  # type: ignore[assignment]
-
-    with inspector.trace("builtins.list.count", "math.gcd", copies=False) as t:
-        made = [Given()].count(2)
-    (call,) = t.calls
-    assert made == 1
-    assert said(call.result) == ("int", "1")
-    (inner,) = call.calls
-    assert [said(one) for one in inner.arguments] == [("int", "4"), ("int", "6")]
-
-
-def test_saved_values_come_back(tmp_path: Path) -> None:
-    with inspector.trace("builtins.str.find", "math.gcd", copies=False) as t:
-        TEXT.find("long")
-        math.gcd(2**40, 2**41)
-    t.save(tmp_path / "kept.trace")
-    loaded = inspector.load(tmp_path / "kept.trace")
-    assert loaded.calls == t.calls

@@ -322,9 +322,3 @@ def test_a_launched_program_is_sampled_and_says_what_was_left_out() -> None:
     counts = [sum(one.times for one in found.copies) for found in (fact, whole)]
     assert counts == [101, 1001]  # with the array from the list
     assert (fact.calls_skipped, whole.calls_skipped) == (900, 0)
-
-
-@pytest.mark.parametrize("wrong", [{"mode": "sample", "every": 0}, {"mode": "some"}, {"mode": "stream"}])
-def test_a_wrong_sample_of_a_launched_program_is_refused(wrong: dict[str, Any]) -> None:
-    with refused("bad-option"):
-        trace_launched.launch([sys.executable, "-c", ""], **wrong)
