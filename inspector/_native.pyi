@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Callable, Sequence
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, TypedDict, final
 
 # native/objects/subject.c
@@ -58,6 +58,22 @@ def retained(subject: Subject, /) -> tuple[list[tuple[str, int, int]], int, int]
 
 def retained_by_types(names: tuple[str, ...], ours: tuple[type, ...], /) -> list[int]:
     """Bytes freed if all objects of a type were freed, for each type name; types in `ours` are left out."""
+
+# native/heap/reached.c
+def reached(
+    roots: tuple[Subject, ...],
+    stops: tuple[Any, ...],
+    leaves: tuple[type, ...],
+    most: int,
+    most_leaves: int,
+    /,
+) -> tuple[list[tuple[int, int, list[Any], list[Any]]], list[type], bool]:
+    """What each object reaches: (a row a root, the types met, whether `most` objects sufficed).
+
+    A row: own bytes of the objects reached, with the root; of those that no root before it reaches; objects
+    of the types in `leaves`, which are not counted; and such objects that only those refer to. Walks end at
+    modules, code, immortal objects, other modules' classes and the objects in `stops`.
+    """
 
 # native/heap/chain.c
 def chain(
@@ -234,6 +250,9 @@ def local_values() -> list[Any]:
 
     Empty slots are left out, and so are references that a frame of 3.14 only borrows.
     """
+
+def frame_locals(frame: FrameType, /) -> list[tuple[str, Any]]:
+    """(name, value) of the bound variables of a frame; a cell stands for its variable. Makes no dict."""
 
 # native/objects/types.c
 MethodRow = tuple[str, tuple[str, ...], int, str]

@@ -311,26 +311,34 @@ def compare(
     return live(names, facts, _asked("pair", "together", names, subjects, facts))
 
 
-def namespace(names: Mapping[str, Any], *, hidden: Collection[str] = (), limit: int | None = 30) -> Namespace:
+def namespace(
+    names: Mapping[str, Any],
+    *,
+    hidden: Collection[str] = (),
+    limit: int | None = 30,
+    history: Mapping[str, Any] | None = None,
+    stops: tuple[Any, ...] = (),
+) -> Namespace:
     """Return what each name of a namespace (an exact dict) holds, and which names share bytes.
 
-    At most `limit` names, the largest first, without modules and functions; None: all names. `hidden` names
-    are left out. Runs no user code. Raises InspectorError `not-a-namespace`.
+    At most `limit` names (None: all), the largest first, no modules, functions and `hidden` ones. `history`:
+    "Out[4]" -> the object; with it, also what is kept beyond the names. `stops`: not the user's objects.
     """
-    from inspector.objects.probes.namespace import namespace
-
     if type(names) is not dict:
         raise InspectorError(
             "only a plain dict can be inspected as a namespace.",
             slug="not-a-namespace",
-            why="reading any other mapping runs its own code",
+            why="any other mapping runs its own code",
             do="namespace(dict(names))",
         )
-    return namespace(names, hidden=hidden, limit=limit)
+    from inspector.objects.probes.namespace import namespace
+    from inspector.verdicts.answers.names import with_answers
+
+    return with_answers(namespace(names, hidden=hidden, limit=limit, history=history, stops=stops))
 
 
 def adapters_left_out() -> dict[str, str]:
-    """Return library -> why its adapter is not used in this process: it failed its self test or to load."""
+    """Return library -> why its adapter is not used in this process: its self test or its load failed."""
     from inspector.adapters.registry import problems
 
     return {one.library: one.reason for one in problems()}

@@ -156,7 +156,13 @@ class InspectMagics(Magics, Defaults):
 
     def _namespace(self, options: argparse.Namespace) -> Report:
         limit = None if options.all else self.rows
-        table = api.namespace(self.shell.user_ns, hidden=names.hidden(self.shell), limit=limit)
+        table = api.namespace(
+            self.shell.user_ns,
+            hidden=names.hidden(self.shell),
+            limit=limit,
+            history=names.history(self.shell),
+            stops=(self.shell,),
+        )
         return Report("names", {"map": MemoryMap(table)} if options.map else {"namespace": table})
 
     def _value(self, text: str) -> Any:

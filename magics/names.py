@@ -3,12 +3,16 @@
 # SPDX-License-Identifier: MIT
 import re
 from dataclasses import replace
+from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from inspector.facts.heap import Difference
 
 _OUTPUT = re.compile(r"_\d+")
+_RESULT = re.compile(r"_{1,3}|_\d+")
+_HISTORY = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|_ih|_oh|_dh|_sh|_exit_code|__\w+__")
+_MODULES = ("In", "Out", "exit", "quit", "open", "get_ipython")
 _ATOMS = ("int", "float", "bool", "str", "bytes", "NoneType", "module", "type", "function")
 
 
@@ -40,16 +44,26 @@ def of_the_user(shell: InteractiveShell, difference: Difference) -> Difference:
     """
     own = hidden(shell)
     kept = (row for row in difference.names if row.change == "born" and _OUTPUT.fullmatch(row.name))
-    users = (row for row in difference.names if row.name not in own and not row.name.startswith("_"))
+    users = (row for row in difference.names if row.name not in own)
     moved = (row for row in users if row.change != "kept" or row.type_name not in _ATOMS)
     return replace(difference, names=(*moved, *kept))
 
 
 def hidden(shell: InteractiveShell) -> frozenset[str]:
-    """IPython's own names, and names with a leading underscore; `%who` hides the same."""
+    """IPython's own names: those it set and the user did not bind anew, and its history."""
     users, own = shell.user_ns, shell.user_ns_hidden
     return frozenset(
         name
         for name in list(users)
-        if type(name) is str and (name.startswith("_") or (name in own and own[name] is users.get(name)))
+        if type(name) is str
+        and (_HISTORY.fullmatch(name) or (name in own and own[name] is users.get(name)) or name in _MODULES)
     )
+
+
+def history(shell: InteractiveShell) -> dict[str, Any]:
+    """ "Out[4]" -> the result; then `_`, `_3` ... -> objects that they hold though `Out` does not."""
+    users, results = shell.user_ns, shell.user_ns.get("_oh")
+    found = {f"Out[{key}]": value for key, value in results.items()} if type(results) is dict else {}
+    known = set(map(id, found.values()))
+    names = [name for name in list(users) if type(name) is str and _RESULT.fullmatch(name)]
+    return found | {name: users[name] for name in names if id(users[name]) not in known}

@@ -3,9 +3,12 @@
 # SPDX-License-Identifier: MIT
 from dataclasses import dataclass
 
+from inspector.facts.answers import Answer
 from inspector.facts.materialization import NO_BYTES
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, ImmortalType, Unknown
+
+NOT_ASKED = Unknown("not asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,7 @@ class Row:
     """Short: "ndarray f8", "dict"."""
     address: Address
     bytes: int | Unknown
-    """Payload bytes if the object exposes bytes, else its own size."""
+    """Bytes of its elements, or of all objects and arrays that it holds; others may hold them too."""
     references: int | ImmortalType
     state: str
     """One of facts.materialization.STATES; "?" if unknown; for a container its items; "" for the rest."""
@@ -33,6 +36,25 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Beyond:
+    """Bytes that something keeps although no name shows them; without those of the rows before it."""
+
+    place: str
+    """What a user could type: "Out[4]", "sys.last_value"; the name of a local variable."""
+    type_name: str
+    bytes: int
+    by: str
+    """One of KEPT_BY."""
+    why: str
+    """"a local of f"."""
+    do: str
+    """The code that lets it go; "" if there is none."""
+
+
+KEPT_BY = ("history", "traceback", "base")
+
+
+@dataclass(frozen=True, slots=True)
 class Namespace:
     """The column `namespace`: the result of `%inspect` without arguments."""
 
@@ -45,6 +67,17 @@ class Namespace:
     """Payload bytes of all names that are in memory now; each byte counted once."""
     shared_bytes: int = 0
     """Bytes counted for several names: the sum over all names minus `total_bytes`."""
+    kept: tuple[Beyond, ...] = ()
+    """What IPython's history, the last traceback and views keep beyond the names, most bytes first."""
+    kept_bytes: int = 0
+    ram_bytes: int | Unknown = NOT_ASKED
+    """Of `total_bytes`, those in memory now."""
+    kept_ram_bytes: int | Unknown = NOT_ASKED
+    rss_bytes: int | Unknown = NOT_ASKED
+    """Resident set of the process (VmRSS, proc(5)); of the rest nothing was looked at."""
+    complete: bool = True
+    """Whether all objects were counted; False if the walk ended at its bound."""
+    answers: tuple[Answer, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Namespace: {len(self.rows) + self.left_out:,} names, {self.total_bytes:,} bytes>"

@@ -6,30 +6,71 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from inspector.facts.namespace import Namespace, Row
+from inspector.facts.namespace import Beyond, Namespace, Row
 from inspector.facts.unknown import Address, Immortal, Unknown
 from inspector.views.amounts import size
-from inspector.views.grammar import Block, Line, Span, Table
+from inspector.views.answers import sentence
+from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table
 from inspector.views.plain import clipped
 from inspector.views.view import blocks
 
 _HEADS = ("name", "type", "bytes", "refs", "state", "here", "shares")
 DANGERS = ("borrowed", "unowned", "freed")
 LONGEST_NAME = 60
+_KEPT_SHOWN = 6
+_UNTIL = {"traceback": ", until the next error"}
 _NAMED = 3
 """Sharing names listed beside an owner; the rest is counted."""
 
 
 @blocks.register
 def _namespace(fact: Namespace) -> tuple[Block, ...]:
-    if not fact.rows:
-        return (Line("names", (Span("none"), Span("  nothing is bound here yet", "dim"))),)
+    said = tuple(Prose(sentence(row)) for row in fact.answers)
     rows = tuple(
         cells
         for _, group in groupby(fact.rows, lambda row: row.group or row.name)
         for cells in _group(tuple(group))
     )
-    return (Table(_HEADS, rows, right_aligned=(2, 3, 5)), _total(fact))
+    table = Table(_HEADS, rows, right_aligned=(2, 3, 5))
+    none = Line("names", (Span("none"), Span("  nothing is bound here yet", "dim")))
+    return (*said, table if rows else none, *_kept(fact), *((_total(fact),) if rows else ()), *_books(fact))
+
+
+def _kept(fact: Namespace) -> Iterator[Block]:
+    """What is kept beyond the names: a row each, with how to let it go."""
+    if not fact.kept:
+        return
+    rows = tuple(
+        (
+            (Span(clipped(row.place, LONGEST_NAME), "name"),),
+            (Span(row.type_name),),
+            (Span(size(row.bytes)),),
+            (Span(row.do, "code"), Span(row.why + _UNTIL.get(row.by, ""), "dim")),
+        )
+        for row in fact.kept
+    )
+    summary = Line("beyond", (Span(size(fact.kept_bytes)), Span("  kept, but not shown by a name", "dim")))
+    yield Fold(summary, (Table(("", "", "", ""), rows, (2,)),), _KEPT_SHOWN)
+
+
+def _books(fact: Namespace) -> Iterator[Block]:
+    """The resident memory of the process: what was counted, and the rest, which was not looked at."""
+    if isinstance(fact.rss_bytes, Unknown):
+        return
+    named, beyond = _number(fact.ram_bytes), _number(fact.kept_ram_bytes)
+    rest = fact.rss_bytes - named - beyond
+    parts = [f"{size(named)} named", *([f"{size(beyond)} beyond"] if beyond else [])]
+    parts += [f"{size(rest)} not looked at"] if rest >= 0 else []
+    yield Line(
+        "process",
+        (Span(size(fact.rss_bytes)), Span(f"  in memory: {', '.join(parts)}", "dim")),
+        explain="Not looked at: Python, libraries, what modules hold, and memory that allocators keep free.",
+        link="docs/reference/magics.md#the-namespace",
+    )
+
+
+def _number(value: int | Unknown) -> int:
+    return 0 if isinstance(value, Unknown) else value
 
 
 def _group(rows: tuple[Row, ...]) -> Iterator[tuple[tuple[Span, ...], ...]]:
@@ -78,10 +119,8 @@ def _bytes(row: Row) -> str:
 
 
 def _total(fact: Namespace) -> Line:
-    here = (
-        "" if isinstance(fact.resident_bytes, Unknown) else f", {size(fact.resident_bytes)} of it in memory"
-    )
-    spans = [Span(size(fact.total_bytes)), Span(f"  each byte counted once{here}", "dim")]
+    least = "" if fact.complete else "more than "
+    spans = [Span(f"{least}{size(fact.total_bytes)}"), Span("  each byte counted once", "dim")]
     if fact.left_out:
         spans.append(
             Span(f"  … {fact.left_out:,} more name{'' if fact.left_out == 1 else 's'} (--all)", "dim")
@@ -101,4 +140,6 @@ def _sample() -> Namespace:
         Row("frame", "DataFrame f8", Address(0x7F0210), 16_000, 1, "view", 0, ""),
         Row("rows", "list", Address(0x7F0310), 88, 1, "2 items", 0, ""),
     )
-    return Namespace(rows, 816_088, 4, 800_000)
+    out = Beyond("Out[7]", "ndarray f8", 40_000, "history", "IPython keeps every result", "%reset out")
+    huge = Beyond("huge", "ndarray f8", 8_000, "traceback", "a local of f, kept by the traceback", "1/0")
+    return Namespace(rows, 816_088, 4, 800_000, 0, (out, huge), 48_000, 816_088, 48_000, 90_000_000)

@@ -61,6 +61,7 @@ int error_no_memory(void);
     PART(census) \
     PART(names) \
     PART(retained) \
+    PART(reached) \
     PART(chain) \
     PART(walk_progress) \
     PART(memory) \

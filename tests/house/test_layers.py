@@ -12,7 +12,7 @@ pytestmark = pytest.mark.quick
 
 FLOOR_1 = {"facts", "errors"}
 FLOOR_2 = {*FLOOR_1, "_native", "binaries", "adapters", "objects", "objects.layouts"}
-OBJECT = {*FLOOR_2, "objects.ownership", "objects.layers", "objects.sharing"}
+OBJECT = {*FLOOR_2, "objects.ownership", "objects.layers", "objects.sharing", "objects.reach"}
 LISTENS = {*FLOOR_2, "tracing.events"}
 TRACING = {"tracing.events", "tracing.arm", "tracing.record", "tracing.ask"}
 DEBUGGER = {"debugger", "debugger.memory", "debugger.presets", "debugger.attach", "debugger.watch"}
@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "objects.ownership": FLOOR_2,
     "objects.layers": FLOOR_2,
     "objects.sharing": FLOOR_2,  # two objects beside each other
+    "objects.reach": {*FLOOR_2, "objects.layers"},  # what objects hold
     "objects.probes": OBJECT,
     "objects.preview": OBJECT,
     "tracing": set(),

@@ -65,7 +65,7 @@ def test_arrays_inside_an_object_count_for_it() -> None:
     assert found["model"].state == "holds 1 array"
     assert found["model"].bytes > 4000
     assert found["model"].shares == "holds weights"
-    assert namespace({"model": Model(weights), "weights": weights}).total_bytes < 8600
+    assert namespace({"model": Model(weights), "weights": weights}).total_bytes < 8900
 
 
 def test_an_object_that_refers_to_the_namespace_is_not_charged_for_it() -> None:
@@ -134,3 +134,35 @@ def test_ten_thousand_names_are_quick() -> None:
         assert time.thread_time() - begun < 3
         assert fact.left_out == 9_970
     assert fact.rows[0].group == 0
+
+
+def test_what_containers_hold_is_counted_each_byte_once() -> None:
+    big = np.zeros(100_000)
+    found = namespace({"models": {"fold": [big, big[:9]]}, "again": [big], "n": [1.5] * 9})
+    sizes = {row.name: row.bytes for row in found.rows}
+    assert 800_000 < sizes["models"] < 802_000
+    assert 800_000 < sizes["again"] < 801_000
+    assert 800_000 < found.total_bytes < 803_000
+    assert {row.name: row.state for row in found.rows}["models"] == "1 item"
+    floats = namespace({"floats": list(map(float, range(1000)))})
+    assert floats.total_bytes > 32_000, "the floats too, not only their pointers"
+
+
+def test_what_a_view_keeps_beyond_itself_is_told() -> None:
+    base = np.zeros(100_000)
+    names = {"few": base[:10], "strided": np.ones(100_000)[::2]}
+    del base
+    found = namespace(names, history={})
+    assert {(row.place, row.by): row.bytes for row in found.kept} == {
+        ("few", "base"): 799_920,
+        ("strided", "base"): 400_000,
+    }
+    assert found.total_bytes == 400_080
+    assert found.kept_bytes == 1_199_920
+
+
+def test_history_keeps_only_what_no_name_shows() -> None:
+    big, other = np.zeros(100_000), np.ones(50_000)
+    found = namespace({"big": big}, history={"Out[1]": [big], "Out[2]": other, "Out[3]": other[3:]})
+    assert [(row.place, row.bytes, row.do) for row in found.kept] == [("Out[2]", 400_000, "%reset out")]
+    assert found.answers[0].text == "400 kB more are held by `Out[2]`: `%reset out` frees them."

@@ -8,8 +8,11 @@ from inspector import _native
 from inspector.errors import InspectorError
 from inspector.facts.heap import Heap, Held, NameChange, Snapshot, TypeChange, TypeCount
 from inspector.facts.unknown import Unknown
+from inspector.objects.layers.pages import resident_bytes
 
 _OURS: tuple[type, ...] = (Heap, Held, NameChange, Snapshot, TypeChange, TypeCount, Unknown, _native.Subject)
+_Row = tuple[str, str, int, int | None, int]
+"""A row of `_native.names`."""
 _NOT_ASKED = Unknown("not asked: `heap(retained=N)` finds it for the N heaviest types")
 
 
@@ -47,20 +50,20 @@ def snapshot(names: Mapping[str, Any]) -> Snapshot:
             why="only a plain dict can be read without running its code",
             do="snapshot(dict(names))",
         )
-    resident = _resident_bytes()  # first: its imports would count as new objects
-    return Snapshot(heap(), tuple(_held(row) for row in _native.names(names)), resident)
+    rows = _native.names(names)
+    sizes = _sizes(names, rows) if rows else ()
+    return Snapshot(heap(), tuple(map(_held, rows, sizes)), resident_bytes())
 
 
-def _held(row: tuple[str, str, int, int | None, int]) -> Held:
-    name, type_name, address, references, own_bytes = row
+def _sizes(names: Mapping[str, Any], rows: list[_Row]) -> list[int]:
+    """Bytes of what each name holds."""
+    from inspector.objects.reach.reached import reached  # the adapters with it
+
+    subjects = [x if type(x := names[row[0]]) is _native.Subject else _native.Subject(x) for row in rows]
+    return [of.bytes or row[4] for of, row in zip(reached(subjects, (names,))[0], rows, strict=True)]
+
+
+def _held(row: _Row, size: int) -> Held:
+    name, type_name, address, references, _ = row
     count = Unknown("immortal: its count has no meaning") if references is None else references
-    return Held(name, type_name, f"{address:#x} {type_name}", count, own_bytes)
-
-
-def _resident_bytes() -> int | Unknown:
-    import psutil  # type: ignore[import-untyped, unused-ignore]
-
-    try:
-        return int(psutil.Process().memory_info().rss)
-    except psutil.Error as error:
-        return Unknown(f"the system does not say: {error}")
+    return Held(name, type_name, f"{address:#x} {type_name}", count, size)

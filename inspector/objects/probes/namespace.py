@@ -6,17 +6,15 @@ through a Subject that is dropped at once, so no reference outlives the inspecti
 
 # SPDX-License-Identifier: MIT
 import collections
-import gc
-import operator
 import types
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, groupby, pairwise
 from typing import Any
 
 from inspector import _native
 from inspector._native import Subject
-from inspector.adapters.base import Elements, type_name
+from inspector.adapters.base import Elements
 from inspector.adapters.registry import adapter_of
 from inspector.binaries.mappings import MappingTable
 from inspector.facts.memory import Range
@@ -26,7 +24,9 @@ from inspector.objects.classes import type_bases
 from inspector.objects.layers.glance import glance
 from inspector.objects.layers.pages import residency
 from inspector.objects.layers.stack import Places
-from inspector.objects.layouts.overlap import Nested, TooLong, common_bytes, merged, nested
+from inspector.objects.layouts.overlap import Nested, TooLong, common_bytes
+from inspector.objects.reach import kept
+from inspector.objects.reach.reached import Reached, distinct, piece_of, reached
 
 LIMIT = 30
 """Names shown; the rest is only counted."""
@@ -47,16 +47,12 @@ MOST_GLANCES = 500
 """Rows whose state is determined; others show owned or view, as the adapter reports."""
 SPANS_A_NAME = 16
 """Most blocks of a name whose ranges a row shows."""
-_STEPS_A_NAME = 500
-_ITEMS_A_CONTAINER = 1_000
+LEAST_BYTES = 100_000
+"""A function or class that keeps fewer bytes is only counted."""
 _NEVER_FREED = 500_000_000
 """3.11 gives static objects 999,999,999 references (_PyObject_IMMORTAL_REFCNT, internal/pycore_object.h)."""
 _PROOFS = 500
 """Most pairs of strided blocks whose overlap is proved; in others, overlapping extents count as sharing."""
-_HAS_GC = 1 << 14
-_LENGTH_OF = operator.attrgetter("__len__")
-_FLAGS = type.__dict__["__flags__"].__get__
-
 
 _NameRow = tuple[str, str, int, int | None, int]
 """A row of `_native.names`: name, type, address, references, own bytes."""
@@ -68,125 +64,104 @@ class _Look:
 
     row: Row
     pieces: tuple[Nested, ...]
-    own_bytes: int
+    bytes: int
+    fresh_bytes: int
+    """Own bytes of its objects, without those that a name before it reaches."""
     owns: bool
     holds: bool
     code: bool
     atom: bool
 
 
-@dataclass(slots=True)
-class _Budget:
-    """Steps left for reading inside objects, and the namespace's dict, at which reading stops."""
-
-    namespace: int
-    steps: int = 20_000
-
-
 def namespace(
-    mapping: dict[str, Any], *, hidden: Collection[str] = (), limit: int | None = LIMIT
+    mapping: dict[str, Any],
+    *,
+    hidden: Collection[str] = (),
+    limit: int | None = LIMIT,
+    history: Mapping[str, Any] | None = None,
+    stops: tuple[Any, ...] = (),
 ) -> Namespace:
     """The names of `mapping` (an exact dict) except `hidden`: largest first, sharing ones side by side.
 
     At most `limit` rows, without modules, classes and functions, which are counted in `left_out`. None: all
-    rows. `total_bytes` counts each byte of all names once, even if shared.
+    rows. `total_bytes` counts each byte of all names once, even if shared. `history`: place -> an object that
+    IPython keeps; with it, the fact tells what is kept beyond the names. `stops`: objects that are not the
+    user's.
     """
     places = Places(MappingTable())
-    budget = _Budget(id(mapping))
-    rows_of = _native.names(mapping)
-    looks = [_look(known, mapping, budget) for known in rows_of if known[0] not in hidden]
-    found = [look for look in looks if look is not None]
+    rows_of = [row for row in _native.names(mapping) if row[0] not in hidden and row[0] in mapping]
+    named = [Subject(mapping[row[0]]) for row in rows_of]
+    besides = [] if history is None else [*kept.roots(history)]
+    held, complete = reached([*named, *(one.subject for one in besides)], (mapping, *stops))
+    found = [_look(*one) for one in zip(rows_of, named, held[: len(named)], strict=True)]
+    rows, total = _shown(found, limit)
+    pieces = [piece for look in found for piece in look.pieces]
+    pages = residency(list(map(_extent, pieces)), 0, places)
+    fact = Namespace(
+        tuple(_seen(row, mapping, places) for row in rows[:MOST_GLANCES]) + tuple(rows[MOST_GLANCES:]),
+        total,
+        len(found) - len(rows),
+        pages if isinstance(pages, Unknown) else pages.resident_bytes,
+        sum(look.bytes for look in found) - total,
+        complete=complete,
+    )
+    if history is None:
+        return fact
+    more = [*zip(besides, held[len(named) :], strict=True), *_behind(rows_of, named, held)]
+    return kept.with_kept(fact, pieces, sum(look.fresh_bytes for look in found), more)
+
+
+def _behind(
+    rows: list[_NameRow], named: list[Subject], held: list[Reached]
+) -> Iterator[tuple[kept.Root, Reached]]:
+    """What arrays and tables of the names keep without showing it: the rest of a base, an index."""
+    for (name, *_), subject, of in zip(rows, named, held, strict=False):
+        if of.behind:
+            why = f"kept by {name}, which does not show it"
+            yield kept.Root(subject, name, "base", why), Reached(0, 0, (), 0, of.behind)
+
+
+def _shown(found: list[_Look], limit: int | None) -> tuple[list[Row], int]:
+    """(the rows, sharing ones side by side; bytes of all names, each once)."""
     groups = sorted(_groups(found), key=_heaviest_first)
     rows = [
         row for number, group in zip(_numbered(groups), groups, strict=True) for row in _rows(number, group)
     ]
     if limit is not None:
         rows = rows[: min(limit, sum(not look.code for look in found))]
-    total = sum(map(_distinct_bytes, groups))
-    pages = residency([_extent(piece) for look in found for piece in look.pieces], 0, places)
-    return Namespace(
-        tuple(_seen(row, mapping, places) for row in rows[:MOST_GLANCES]) + tuple(rows[MOST_GLANCES:]),
-        total,
-        len(found) - len(rows),
-        pages if isinstance(pages, Unknown) else pages.resident_bytes,
-        sum(look.own_bytes + sum(piece.bytes for piece in look.pieces) for look in found) - total,
-    )
+    return rows, sum(map(_distinct_bytes, groups))
 
 
-def _look(known: _NameRow, mapping: dict[str, Any], budget: _Budget) -> _Look | None:
+def _look(known: _NameRow, subject: Subject, of: Reached) -> _Look:
     name, _, _, count, own = known
-    try:
-        subject = Subject(mapping[name])
-    except KeyError:  # deleted meanwhile by another thread
-        return None
     kind = type(subject.get())
     adapter = adapter_of(kind)
     blocks = adapter.elements(subject.get()) if adapter else ()
     owns = adapter.owns(subject.get()) if adapter and blocks else True
-    held = () if blocks or not _may_hold(kind) else _held(subject, budget)
-    pieces = tuple(piece for block in (*blocks, *held) if (piece := _piece(block)).run)
-    own = 0 if blocks else own
+    pieces = tuple(piece for block in blocks or of.blocks if (piece := piece_of(block)).run)
+    if blocks and all(block.numeric for block in blocks):
+        own, fresh = 0, 0
+    elif of.own_bytes:
+        own, fresh = of.own_bytes, of.fresh_bytes
+    else:  # a module, an immortal object: the walk ends there
+        fresh = own
+    size = own + distinct(pieces)
     row = Row(
         name=name,
-        type_name=_title(kind, blocks),
+        type_name=kept.title(kind, blocks),
         address=Address(subject.address),
-        bytes=own + sum(piece.bytes for piece in pieces),
+        bytes=size,
         references=Immortal if count is None or count >= _NEVER_FREED else count,
-        state=_holding(held) if held else _state(subject, blocks, owns),
+        state=_state(subject, blocks, owns, of.arrays),
         group=0,
         shares="",
         spans=tuple(map(_extent, pieces[:SPANS_A_NAME])),
         spans_left_out=max(len(pieces) - SPANS_A_NAME, 0),
     )
-    return _Look(row, pieces, own, bool(blocks) and owns is True, bool(held), _is_code(kind), _is_atom(kind))
-
-
-def _title(kind: type, blocks: tuple[Elements, ...]) -> str:
-    """The type's name and, for one block, its element type in the array interface: "ndarray f8"."""
-    bare = len(blocks) != 1 or any(kind is one for one in (bytes, bytearray))
-    element = "" if bare else blocks[0].typestr.lstrip("<>|=")
-    return f"{type_name(kind)} {element}".rstrip()
-
-
-def _may_hold(kind: type) -> bool:
-    """Whether the table searches arrays inside: not in a plain container, which shows its items."""
-    plain = any(base is held for base in type_bases(kind) for held in _COUNTED)
-    return bool(_FLAGS(kind) & _HAS_GC) and not plain and not _is_code(kind)
-
-
-def _held(subject: Subject, budget: _Budget) -> tuple[Elements, ...]:
-    """Blocks of the arrays in an object's attributes and in containers there, by `tp_traverse` only.
-
-    Stops at modules, types, functions, frames and other namespaces' dicts, at large containers, and when the
-    budget is spent.
-    """
-    found: list[Elements] = []
-    seen, queue, steps = {subject.address}, [subject.get()], 0
-    while queue and steps < _STEPS_A_NAME and budget.steps > 0:
-        steps, budget.steps = steps + 1, budget.steps - 1
-        for held in gc.get_referents(queue.pop()):
-            if id(held) in seen or _stops(held, budget):
-                continue
-            seen.add(id(held))
-            adapter = adapter_of(type(held))
-            blocks = adapter.elements(held) if adapter is not None else ()
-            if blocks:
-                found += blocks
-            elif _FLAGS(type(held)) & _HAS_GC:
-                queue.append(held)
-    return tuple(found)
-
-
-def _stops(held: Any, budget: _Budget) -> bool:
-    kind = type(held)
-    if kind is bytes or _is_code(kind) or id(held) == budget.namespace:
-        return True
-    base = next((base for base in type_bases(kind) if any(base is one for one in _COUNTED)), None)
-    return base is not None and _LENGTH_OF(base)(held) > _ITEMS_A_CONTAINER
-
-
-def _holding(held: tuple[Elements, ...]) -> str:
-    return f"holds {len(held)} array{'' if len(held) == 1 else 's'}"
+    owner, holds = bool(blocks) and owns is True, bool(of.blocks) and not blocks
+    return _Look(
+        row, pieces, size, fresh, owner, holds, _is_code(kind) and size < LEAST_BYTES, _is_atom(kind)
+    )
 
 
 def _seen(row: Row, mapping: dict[str, Any], places: Places) -> Row:
@@ -206,14 +181,14 @@ def _extent(piece: Nested) -> Range:
     return Range(Address(piece.start), Address(piece.stop))
 
 
-def _state(subject: Subject, blocks: tuple[Elements, ...], owns: bool | Unknown) -> str:
+def _state(subject: Subject, blocks: tuple[Elements, ...], owns: bool | Unknown, arrays: int) -> str:
     if blocks:
         return "?" if isinstance(owns, Unknown) else "owned" if owns else "view"
     kind = type(subject.get())
     if any(kind is counted for counted in _COUNTED):
         count = len(subject.get())
         return f"{count:,} item{'' if count == 1 else 's'}"
-    return ""
+    return f"holds {arrays:,} array{'' if arrays == 1 else 's'}" if arrays else ""
 
 
 def _is_atom(kind: type) -> bool:
@@ -310,23 +285,5 @@ def _rows(number: int, group: list[_Look]) -> Iterable[Row]:
 
 
 def _distinct_bytes(group: list[_Look]) -> int:
-    """Bytes of a group, each once; twice where two strided views overlap outside all contiguous ones."""
-    pieces = {piece for look in group for piece in look.pieces}
-    solid = merged([(piece.start, piece.stop) for piece in pieces if not piece.axes])
-    strided = (piece.bytes - _covered(piece, solid) for piece in pieces if piece.axes)
-    own = {look.row.address: look.own_bytes for look in group}
-    return sum(stop - start for start, stop in solid) + sum(strided) + sum(own.values())
-
-
-def _covered(piece: Nested, solid: list[tuple[int, int]]) -> int:
-    meeting = [(start, stop) for start, stop in solid if start < piece.stop and stop > piece.start]
-    try:
-        return sum(common_bytes(piece, Nested(start, (), stop - start)) for start, stop in meeting)
-    except TooLong:
-        return 0
-
-
-def _piece(block: Elements) -> Nested:
-    """The bytes of a block; without a nested form its whole extent."""
-    found = nested(block.address, block.shape, block.strides_bytes, block.itemsize_bytes)
-    return found or Nested(block.range.start, (), block.range.bytes)
+    pieces = [piece for look in group for piece in look.pieces]
+    return distinct(pieces) + sum(look.fresh_bytes for look in group)

@@ -1,0 +1,134 @@
+"""What is kept beyond a namespace's names: by IPython's history, by the last traceback, by views."""
+
+# SPDX-License-Identifier: MIT
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import FrameType, TracebackType
+from typing import Any, Final
+
+from inspector import _native
+from inspector._native import Subject
+from inspector.adapters.base import Elements, type_name
+from inspector.adapters.registry import adapter_of
+from inspector.facts.memory import Range
+from inspector.facts.namespace import Beyond, Namespace
+from inspector.facts.record import dataclass
+from inspector.facts.unknown import Address, Unknown
+from inspector.objects.layers.pages import residency, resident_bytes
+from inspector.objects.layouts.overlap import Nested, merged
+from inspector.objects.reach.reached import Reached
+
+Spans = list[tuple[int, int]]
+LEAST_BYTES: Final = 4_096
+"""Of fewer bytes there is no row."""
+MOST_FRAMES: Final = 100
+_SHELL: Final = ("/IPython/", "/ipykernel/")
+"""Folders of the code that runs cells: its variables are not the user's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """An object that something keeps besides the names."""
+
+    subject: Subject
+    place: str
+    by: str
+    why: str
+    do: str = ""
+
+
+def roots(history: Mapping[str, Any]) -> Iterator[Root]:
+    """IPython's history, then the last exception: first what its frames' variables hold."""
+    for place, value in history.items():
+        do = "%reset out" if place[:4] == "Out[" else f"del {place}"
+        yield Root(Subject(value), place, "history", "", do)
+    for name in ("last_exc", "last_value"):
+        error = vars(sys).get(name)
+        if isinstance(error, BaseException):
+            yield from _variables(vars(BaseException)["__traceback__"].__get__(error))
+            yield Root(Subject(error), f"sys.{name}", "traceback", "the last exception")
+
+
+def _variables(traceback: TracebackType | None) -> Iterator[Root]:
+    """The variables of the frames of a traceback, the innermost frame first."""
+    frames = list[FrameType]()
+    while traceback is not None and len(frames) < MOST_FRAMES:
+        frames.append(traceback.tb_frame)
+        traceback = traceback.tb_next
+    for frame in reversed(frames):
+        code = frame.f_code
+        if any(folder in code.co_filename for folder in _SHELL):
+            continue
+        for name, value in _native.frame_locals(frame):
+            yield Root(Subject(value), name, "traceback", f"a local of {code.co_qualname}")
+
+
+def title(kind: type, blocks: tuple[Elements, ...]) -> str:
+    """The type's name and, for one block, its element type in the array interface: "ndarray f8"."""
+    bare = len(blocks) != 1 or any(kind is one for one in (bytes, bytearray))
+    element = "" if bare else blocks[0].typestr.lstrip("<>|=")
+    return f"{type_name(kind)} {element}".rstrip()
+
+
+class Union:
+    """Bytes that were counted already: solid spans, and strided pieces between them."""
+
+    def __init__(self, pieces: Sequence[Nested]) -> None:
+        self.spans: Spans = merged([(piece.start, piece.stop) for piece in pieces if not piece.axes])
+        self.strided = [piece for piece in set(pieces) if piece.axes]
+
+    def add(self, spans: Spans) -> int:
+        """Count these too; return how many bytes were not counted before."""
+        if not spans:
+            return 0
+        after = merged([*self.spans, *spans])
+        grown = _bytes(after) - _bytes(self.spans)
+        if grown:
+            met = [piece for piece in self.strided if _within(piece, after)]
+            grown -= sum(piece.bytes for piece in met if not _within(piece, self.spans))
+            self.strided = [piece for piece in self.strided if piece not in met]
+        self.spans = after
+        return max(grown, 0)
+
+
+def _bytes(spans: Spans) -> int:
+    return sum(stop - start for start, stop in spans)
+
+
+def _within(piece: Nested, spans: Spans) -> bool:
+    return any(start <= piece.start and piece.stop <= stop for start, stop in spans)
+
+
+def with_kept(
+    fact: Namespace, pieces: Sequence[Nested], object_bytes: int, found: Sequence[tuple[Root, Reached]]
+) -> Namespace:
+    """The fact with what is kept beyond its names. `pieces`, `object_bytes`: what the names hold."""
+    union, rows, objects = Union(pieces), list[Beyond](), 0
+    named = object_bytes + _resident([(piece.start, piece.stop) for piece in pieces])
+    for root, of in found:
+        blocks = (*of.blocks, *of.behind)
+        grown = union.add([(block.range.start, block.range.stop) for block in blocks]) + of.fresh_bytes
+        objects += of.fresh_bytes
+        if grown:
+            rows.append(Beyond(root.place, _named(root), grown, root.by, root.why, root.do))
+    whole = [*union.spans, *((piece.start, piece.stop) for piece in pieces)]
+    return replace(
+        fact,
+        kept=tuple(sorted((row for row in rows if row.bytes >= LEAST_BYTES), key=lambda row: -row.bytes)),
+        kept_bytes=sum(row.bytes for row in rows),
+        ram_bytes=named,
+        kept_ram_bytes=objects + object_bytes + _resident(whole) - named,
+        rss_bytes=resident_bytes(),
+    )
+
+
+def _resident(spans: Spans) -> int:
+    pages = residency([Range(Address(start), Address(stop)) for start, stop in merged(spans)])
+    return 0 if isinstance(pages, Unknown) else pages.resident_bytes
+
+
+def _named(root: Root) -> str:
+    kind = type(root.subject.get())
+    adapter = adapter_of(kind)
+    return title(kind, adapter.elements(root.subject.get()) if adapter is not None else ())

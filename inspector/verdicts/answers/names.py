@@ -1,0 +1,49 @@
+"""Answers about a table of names: what is kept although no name shows it, and how to let it go."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterator
+from dataclasses import replace
+
+from inspector.facts.amounts import size
+from inspector.facts.answers import Answer
+from inspector.facts.namespace import Beyond, Namespace
+from inspector.verdicts.answers.words import answer, code, listed
+
+LEAST_BYTES = 100_000
+"""Fewer bytes are not worth a sentence."""
+MOST_NAMED = 3
+
+
+def with_answers(table: Namespace) -> Namespace:
+    """The table with what it answers."""
+    return replace(table, answers=(*_history(table.kept), *_tracebacks(table.kept)))
+
+
+def _history(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
+    """What IPython's history keeps: one sentence for all results, since one command frees them."""
+    rows = [row for row in kept if row.by == "history"]
+    total = sum(row.bytes for row in rows)
+    if total < LEAST_BYTES:
+        return
+    places = [row.place for row in rows]
+    more = [f"{len(places) - MOST_NAMED:,} more"] if len(places) > MOST_NAMED else []
+    held = listed([*map(code, places[:MOST_NAMED]), *more])
+    text = f"{size(total)} more {_are(total)} held by {held}: {code(rows[0].do)} frees them."
+    yield answer(
+        "kept-by-history", text, "namespace.kept", about=tuple(places), do=rows[0].do, costs_bytes=total
+    )
+
+
+def _are(total: int) -> str:
+    return "is" if size(total).startswith("1 ") else "are"
+
+
+def _tracebacks(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
+    """The largest of what the last traceback keeps."""
+    row = next((row for row in kept if row.by == "traceback"), None)
+    if row is not None and row.bytes >= LEAST_BYTES:
+        where = f"{row.why}, kept by the traceback in sys.last_traceback until the next error"
+        text = f"{size(row.bytes)}: {code(row.place)}, {where}."
+        yield answer(
+            "kept-by-traceback", text, "namespace.kept", about=(row.place,), do=row.do, costs_bytes=row.bytes
+        )

@@ -1,0 +1,190 @@
+// Reached: what each of several objects holds, and how much of that none before it holds.
+//
+// A walk from each object by what it refers to (objects/edges.c). One bitmap a walk counts an object once for
+// its root; another one, of all walks, counts it once for all of them. What belongs to everybody ends a walk:
+// modules, code, immortal objects, classes that are not of `__main__`, and the objects in `stops`. Of a
+// function its variables, defaults and attributes are followed, not its globals.
+//
+// Objects of the types in `leaves` have bytes that an adapter knows: they are handed back and not counted.
+// What only they refer to comes last (the base of a view), so that it can be told from what the root holds.
+//
+// The GIL is held and the gc is off throughout; all object pointers are borrowed until they are handed back.
+// SPDX-License-Identifier: MIT
+#define INSPECTOR_INTERNALS
+#include "heap/tally.h"
+#include "memory/marks.h"
+#include "module/interrupt.h"
+#include "objects/objects.h"
+
+enum { FOLLOWED = 1, STOPS, LEAF, CLASS, FUNCTION };
+
+typedef struct {
+    marks all, root;
+    tally types;
+    PyObject *stops;            // borrowed tuple
+    PyObject *leaves;           // borrowed tuple of types
+    arena_stack open, shut;     // to be followed: now, and after all else
+    PyObject *found;            // owned: leaves met
+    Py_ssize_t bytes, fresh;    // of this root's objects; of those that no root before it reaches
+    Py_ssize_t left, left_leaf; // how many may still be looked at, handed back
+    interrupt_watch watch;
+    int failed;
+} reached_walk;
+
+static int has(PyObject *tuple, const void *object) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+        if (PyTuple_GET_ITEM(tuple, i) == object) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int how(reached_walk *walk, PyTypeObject *type) {
+    if (has(walk->leaves, type)) {
+        return LEAF;
+    }
+    if (PyType_FastSubclass(type, Py_TPFLAGS_TYPE_SUBCLASS)) {
+        return CLASS;
+    }
+    int shared = PyType_IsSubtype(type, &PyModule_Type) || type == &PyCode_Type || type == &PyCFunction_Type;
+    return shared ? STOPS : type == &PyFunction_Type ? FUNCTION : FOLLOWED;
+}
+
+// A class of the user's own: what it holds in its namespace is the user's.
+static int is_of_main(PyObject *object) {
+    PyTypeObject *type = (PyTypeObject *)object;
+    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
+        return 0;
+    }
+    _owned_ PyObject *module = layout_type_module(type);
+    PyErr_Clear();
+    return module && PyUnicode_CompareWithASCIIString(module, "__main__") == 0;
+}
+
+static void count(reached_walk *walk, PyObject *object, tally_row *row) {
+    Py_ssize_t bytes = (Py_ssize_t)own_bytes(object, &row->rule);
+    int fresh = marks_add(&walk->all, object);
+    walk->failed |= fresh < 0;
+    walk->bytes += bytes;
+    walk->fresh += fresh == 1 ? bytes : 0;
+}
+
+// A visitproc.
+static int meet(PyObject *object, void *arg) {
+    reached_walk *walk = arg;
+    int fresh = marks_add(&walk->root, object);
+    if (fresh < 1 || compat_is_immortal(object) || has(walk->stops, object)) {
+        return walk->failed |= fresh < 0;
+    }
+    tally_row *row = tally_find(&walk->types, Py_TYPE(object));
+    if (!row) {
+        return walk->failed = 1;
+    }
+    row->mark = row->mark ? row->mark : how(walk, Py_TYPE(object));
+    if (row->mark == STOPS || (row->mark == CLASS && !is_of_main(object)) || walk->left-- <= 0) {
+        return 0;
+    }
+    if (row->mark == LEAF && walk->left_leaf-- > 0) {
+        walk->failed |= PyList_Append(walk->found, object) < 0;
+        walk->failed |= arena_push(&walk->shut, object) < 0;
+    } else {
+        count(walk, object, row);
+        walk->failed |= edges_has(object) && arena_push(&walk->open, object) < 0;
+    }
+    return walk->failed;
+}
+
+static int follow_function(PyFunctionObject *function, visitproc visit, void *arg) {
+    Py_VISIT(function->func_closure);
+    Py_VISIT(function->func_defaults);
+    Py_VISIT(function->func_kwdefaults);
+    Py_VISIT(function->func_dict);
+    return 0;
+}
+
+static void follow(reached_walk *walk, PyObject *object) {
+    walk->failed |= interrupt_step(&walk->watch);
+    if (PyFunction_Check(object)) {
+        follow_function((PyFunctionObject *)object, meet, walk);
+    } else if (edges_has(object)) {
+        edges_visit(object, meet, walk);
+    }
+}
+
+// [leaves that the root holds] or, after `shut` ones are followed, those that only leaves hold. Owned.
+static PyObject *drained(reached_walk *walk, int shut) {
+    walk->found = PyList_New(0);
+    walk->failed |= !walk->found;
+    while (!walk->failed && (walk->open.used || (shut && walk->shut.used))) {
+        follow(walk, arena_pop(walk->open.used ? &walk->open : &walk->shut));
+    }
+    return take(walk->found);
+}
+
+static PyObject *row_of_root(reached_walk *walk, PyObject *root) {
+    if (marks_init(&walk->root) < 0) {
+        return PyErr_NoMemory();
+    }
+    walk->bytes = walk->fresh = 0;
+    walk->found = PyList_New(0);
+    walk->failed |= !walk->found;
+    if (!walk->failed) {
+        meet(root, walk);
+    }
+    _owned_ PyObject *own = take(walk->found);
+    _owned_ PyObject *held = walk->failed ? NULL : drained(walk, 0);
+    _owned_ PyObject *behind = walk->failed ? NULL : drained(walk, 1);
+    marks_deinit(&walk->root);
+    if (!behind || walk->failed || PyList_SetSlice(held, 0, 0, own) < 0) {
+        return NULL;
+    }
+    return Py_BuildValue("nnOO", walk->bytes, walk->fresh, held, behind);
+}
+
+static PyObject *types_met(tally *types) {
+    _owned_ PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < types->capacity; i++) {
+        if (types->rows[i].type && PyList_Append(list, (PyObject *)types->rows[i].type) < 0) {
+            return NULL;
+        }
+    }
+    return take(list);
+}
+
+static PyObject *rows_of_roots(PyObject *module, reached_walk *walk, PyObject *roots) {
+    _owned_ PyObject *rows = PyList_New(0);
+    for (Py_ssize_t i = 0; rows && i < PyTuple_GET_SIZE(roots); i++) {
+        PyObject *root = subject_object(module, PyTuple_GET_ITEM(roots, i)); // borrowed
+        if (!root || list_add(rows, row_of_root(walk, root)) < 0) {
+            if (!PyErr_Occurred()) {
+                interrupt_raise(&walk->watch);
+            }
+            return NULL;
+        }
+    }
+    _owned_ PyObject *types = rows ? types_met(&walk->types) : NULL;
+    return types ? Py_BuildValue("OOO", rows, types, walk->left >= 0 ? Py_True : Py_False) : NULL;
+}
+
+static PyObject *reached_take(PyObject *module, PyObject *args) {
+    PyObject *roots; // borrowed
+    reached_walk walk = {.failed = 0};
+    if (!PyArg_ParseTuple(args, "O!O!O!nn:reached", &PyTuple_Type, &roots, &PyTuple_Type, &walk.stops,
+                          &PyTuple_Type, &walk.leaves, &walk.left, &walk.left_leaf)) {
+        return NULL;
+    }
+    arrays_prepare();
+    _collector_ int was_on = PyGC_Disable();
+    if (marks_init(&walk.all) < 0) {
+        return PyErr_NoMemory();
+    }
+    PyObject *found = rows_of_roots(module, &walk, roots); // owned
+    marks_deinit(&walk.all);
+    tally_deinit(&walk.types);
+    arena_deinit(&walk.open.items);
+    arena_deinit(&walk.shut.items);
+    return found;
+}
+
+PART_FUNCTIONS(reached, {"reached", reached_take, METH_VARARGS, NULL})

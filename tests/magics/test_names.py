@@ -1,0 +1,64 @@
+"""The sum of the table of names is true: history, names with an underscore, the last traceback."""
+
+# SPDX-License-Identifier: MIT
+import pytest
+
+pytestmark = [pytest.mark.core, pytest.mark.quick]
+np = pytest.importorskip("numpy")
+
+
+@pytest.fixture
+def table(shell):
+    """`table()`: the report of `%inspect`."""
+    shell.user_ns["np"] = np
+    return lambda: shell.run_line_magic("inspect", "")
+
+
+def test_a_deleted_result_is_found_in_out_until_it_is_let_go(shell, table) -> None:
+    number = shell.execution_count
+    shell.run_cell("big = np.ones(500_000)\nbig", store_history=True)
+    shell.run_cell("del big")
+    text = str(table())
+    assert f"4.0 MB more are held by Out[{number}]: %reset out frees them." in text.splitlines()[0]
+    shell.run_cell("%reset -f out")
+    assert "Out[" not in str(table())
+
+
+def test_a_name_that_begins_with_an_underscore_is_the_users_own(shell, table) -> None:
+    shell.run_cell("_cache = np.ones(500_000)")
+    assert [(row.name, row.bytes) for row in table().namespace.rows] == [("_cache", 4_000_000)]
+    shell.run_cell("[1, 2]", store_history=True)
+    assert len(table().namespace.rows) == 1, "neither _ nor _1"
+
+
+def test_the_last_traceback_is_named_by_the_variable_until_the_next_error(shell, table) -> None:
+    shell.run_cell("def f():\n    huge = np.ones(500_000)\n    raise ValueError\n\nf()")
+    said = table().namespace.answers
+    assert [one.text for one in said] == [
+        "4.0 MB: `huge`, a local of f, kept by the traceback in sys.last_traceback until the next error."
+    ]
+    shell.run_cell("1/0")
+    shell.run_cell("1")
+    assert table().namespace.answers == ()
+
+
+def test_the_books_close_with_the_memory_of_the_process(shell, table) -> None:
+    import psutil
+
+    shell.run_cell("held = {'k': [np.ones(2_000_000)]}")
+    fact = table().namespace
+    assert fact.rss_bytes == pytest.approx(psutil.Process().memory_info().rss, rel=0.05)
+    assert 16_000_000 <= fact.ram_bytes < 16_200_000
+    last = str(table()).splitlines()[-1]
+    assert last.startswith(" process  ")
+    assert last.endswith("not looked at")
+
+
+def test_two_hundred_names_take_less_than_a_fifth_of_a_second(shell, table) -> None:
+    import time
+
+    shell.user_ns |= {f"v{i}": [np.ones(100), {"k": list(map(float, range(500)))}] for i in range(200)}
+    table()
+    begun = time.thread_time()
+    table()
+    assert time.thread_time() - begun < 0.2
