@@ -33,14 +33,12 @@ static PyObject *forget(PyObject *self, PyObject *size) {
   called(lambda);
   Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {{"forget", forget, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
-static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "inlining", nullptr, -1, methods};
-PyMODINIT_FUNC PyInit_inlining() { return PyModule_Create(&definition); }
 """
 
 
 def made(optimized: str) -> Any:
-    return bindings._made("inlining", SOURCE, ".cpp", (*bindings.CPP, "-g", optimized))
+    source = specimens.completed("inlining", SOURCE)
+    return bindings._made("inlining", source, ".cpp", (*bindings.CPP, "-g", optimized))
 
 
 @pytest.mark.parametrize("optimized", ["-O0", "-O2"])
@@ -84,11 +82,6 @@ static PyObject *plain(PyObject *self, PyObject *x) {
     PyObject *made = PyByteArray_FromObject(x);
     return made ? Py_NewRef(Py_None) : NULL;
 }
-static PyMethodDef methods[] = {
-    {"forget", forget, METH_O, NULL}, {"plain", plain, METH_O, NULL}, {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "written", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_written(void) { return PyModule_Create(&definition); }
 """
 
 

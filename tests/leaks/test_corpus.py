@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import specimens
 from apart import printed
-from leak_corpus import FAULTS, HONEST, SOURCE, line_of
+from leak_corpus import FAULTS, HONEST, SOURCE
 from refused import refused
 
 import inspector
@@ -35,7 +35,7 @@ def test_each_fault_is_found_on_the_first_call(judged: Judged, name: str) -> Non
     (one,) = judged[name]["verdicts"]
     assert (one["kind"], one["certain"], one["method"]) == (kind, True, f"leak_corpus.{name}")
     assert one["object"].startswith(type_name)
-    assert one["source"] == f"leak_corpus.c:{line_of(name)}"
+    assert one["source"] == f"leak_corpus.c:{specimens.line_of(SOURCE, name)}"
     assert one["rule"] and one["cure"] and one["reason"]
 
 

@@ -45,7 +45,8 @@ def test_a_view_without_memory_is_told(module: Any, name: str) -> None:
     assert (one.certain, one.object, one.method) == (True, "memoryview", f"dangling.{name}")
     assert (one.conversion.role, one.conversion.function) == ("freed", dangling.FAULTS[name])
     if one.conversion.function in ("free", "realloc"):
-        assert one.conversion.source == f"dangling.c:{dangling.line_of(name)}"
+        line = specimens.line_of(dangling.SOURCE, name, "// frees it")
+        assert one.conversion.source == f"dangling.c:{line}"
     assert result is not False  # a block that moved took its bytes along
     shown = view if name == "grown" else result
     assert len(bytes(shown)) == 64  # kept apart: a read is no crash

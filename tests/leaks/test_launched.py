@@ -10,7 +10,7 @@ import hosts
 import leak_corpus
 import pytest
 import specimens
-from leak_corpus import FAULTS, HONEST, SOURCE, line_of
+from leak_corpus import FAULTS, HONEST, SOURCE
 from programs import inspector
 from refused import refused
 
@@ -122,7 +122,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def test_an_interpreter_is_a_program_too(calls: list[str], name: str) -> None:
     (one,) = launch([*calls, name], "leak_corpus", quiet=True).fact
     assert (one.kind, one.certain, one.method) == (FAULTS[name][0], True, f"leak_corpus.{name}")
-    assert getattr(one.conversion, "source", "") == f"leak_corpus.c:{line_of(name)}"
+    assert getattr(one.conversion, "source", "") == f"leak_corpus.c:{specimens.line_of(SOURCE, name)}"
 
 
 def test_what_only_looks_like_a_fault_in_a_program_of_its_own(calls: list[str]) -> None:

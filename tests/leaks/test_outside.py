@@ -49,7 +49,7 @@ def test_a_lost_block_is_told_on_the_first_call(module: Any, name: str) -> None:
     (one,) = lost(found)
     assert (one.certain, one.method) == (True, f"outside.{name}")
     assert one.conversion.function == outside.LEAKED[name]
-    assert one.conversion.source == f"outside.c:{outside.line_of(name)}"
+    assert one.conversion.source == f"outside.c:{specimens.line_of(outside.SOURCE, name, '// leaks')}"
     assert one.conversion.site.file == __file__
 
 
@@ -124,7 +124,7 @@ def test_memory_of_c_plus_plus() -> None:
     with inspector.leaks("outsidecpp") as found:
         module.forgotten()
     first = lost(found)[0]
-    line = outside.line_of("forgotten", outside.CPLUSPLUS)
+    line = specimens.line_of(outside.CPLUSPLUS, "forgotten", "// leaks")
     assert first.certain and first.conversion.function == "operator new"
     assert first.conversion.source == f"outsidecpp.c:{line}"
 

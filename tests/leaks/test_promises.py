@@ -71,7 +71,7 @@ def test_a_test_suite_in_which_memory_is_forgotten_fails(tmp_path: Path) -> None
     library = specimens.library("outside", outside.SOURCE)
     told = pytest_in(tmp_path, "--inspect-leaks", "outside", library=library, tests=FORGETS)
     assert "1 failed, 1 passed" in told
-    line = outside.line_of("strdup_each_call")
+    line = specimens.line_of(outside.SOURCE, "strdup_each_call", "// leaks")
     assert f"bytes leaked outside objects in outside.strdup_each_call at outside.c:{line}" in told
 
 

@@ -34,22 +34,15 @@ static void thing_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self); PyObject_GC_UnTrack(self); Py_CLEAR(((Thing *)self)->kept);
     type->tp_free(self); Py_DECREF(type); }
 static PyType_Slot slots[] = {{Py_tp_traverse, thing_traverse}, {Py_tp_dealloc, thing_dealloc}, {0, NULL}};
-static PyType_Spec spec = {
+static PyType_Spec Thing_type = {
     "traversed.Thing", sizeof(Thing), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
-static PyObject *make(PyObject *module, PyObject *kept) {
-    PyTypeObject *type = (PyTypeObject *)PyObject_GetAttrString(module, "Thing");
+static PyObject *make(PyObject *self, PyObject *kept) {
+    PyTypeObject *type = (PyTypeObject *)PyObject_GetAttrString(self, "Thing");
     Thing *made = type ? PyObject_GC_New(Thing, type) : NULL;
     Py_XDECREF(type); if (!made) return NULL;
     made->kept = Py_NewRef(kept); PyObject_GC_Track(made); return (PyObject *)made; }
-static PyObject *set_mode(PyObject *module, PyObject *number) {
+static PyObject *set_mode(PyObject *self, PyObject *number) {
     mode = (int)PyLong_AsLong(number); Py_RETURN_NONE; }
-static PyMethodDef methods[] = {{"make", make, METH_O, 0}, {"set_mode", set_mode, METH_O, 0}, {0}};
-static int exec(PyObject *module) {
-    PyObject *type = PyType_FromSpec(&spec); if (!type) return -1;
-    int status = PyModule_AddType(module, (PyTypeObject *)type); Py_DECREF(type); return status; }
-static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, exec}, {0, NULL}};
-static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "traversed", 0, 0, methods, module_slots, 0, 0, 0};
-PyMODINIT_FUNC PyInit_traversed(void) { return PyModuleDef_Init(&def); }
 """
 
 HANDLER = r"""

@@ -11,15 +11,15 @@ pytestmark = pytest.mark.core
 SOURCE = """
 #include <Python.h>
 static void bare_dealloc(PyObject *self) { PyObject_Free(self); }
-static PyTypeObject bare_type = {
+static PyTypeObject unready = {
     .ob_base = {PyObject_HEAD_INIT(&PyType_Type) 0},
     .tp_name = "unready.Bare",
     .tp_basicsize = sizeof(PyObject),
     .tp_dealloc = bare_dealloc,
 };
 static PyObject *make(PyObject *self, PyObject *unused) {
-    PyObject *made = PyObject_Malloc(sizeof *made);
-    return made ? PyObject_Init(made, &bare_type) : NULL;
+    PyObject *made = PyType_HasFeature(&unready, Py_TPFLAGS_READY) ? NULL : PyObject_Malloc(sizeof *made);
+    return made ? PyObject_Init(made, &unready) : PyErr_NoMemory();
 }
 """
 

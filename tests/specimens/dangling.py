@@ -111,10 +111,3 @@ static PyObject *kept_by_object(PyObject *self, PyObject *unused) {
     return view;
 }
 """
-
-
-def line_of(name: str) -> int:
-    """The line of SOURCE where a function frees what a view shows."""
-    lines = SOURCE.splitlines()
-    start = next(number for number, line in enumerate(lines) if f" *{name}(" in line)
-    return next(number for number, line in enumerate(lines[start:], start + 1) if "// frees it" in line)

@@ -293,10 +293,3 @@ static PyObject *capsule_returned(PyObject *self, PyObject *x) {
 }
 static PyObject *memoryview_returned(PyObject *self, PyObject *x) { return PyMemoryView_FromObject(x); }
 """
-
-
-def line_of(name: str) -> int:
-    """The line of SOURCE that is marked as the fault of a function."""
-    lines = SOURCE.splitlines()
-    start = next(number for number, line in enumerate(lines) if f" *{name}(" in line)
-    return next(number for number, line in enumerate(lines[start:], start + 1) if "// fault" in line)

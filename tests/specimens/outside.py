@@ -1,6 +1,6 @@
 """Memory outside objects that is lost, and memory that only looks so: one small module in C, a function each.
 
-A fault's line, where the block is asked for, ends with "// leaks: " and the function's name.
+A fault's line, where the block is asked for, ends with "// leaks".
 """
 
 # SPDX-License-Identifier: MIT
@@ -30,7 +30,6 @@ HONEST: Final = (
     "freed_by_callback", "object_of_its_own", "raw_freed", "raw_freed_by_value", "texts_freed",
 )  # fmt: skip
 
-NAMES: Final = (*LEAKED, *HONEST, "object_forgotten")
 SOURCE: Final = r"""
 #define _GNU_SOURCE
 #include <Python.h>
@@ -52,7 +51,7 @@ static void *use(void *block) {
     return block;
 }
 static PyObject *malloc_on_error(PyObject *self, PyObject *unused) {
-    char *text = malloc(100); // leaks: malloc_on_error
+    char *text = malloc(100); // leaks
     strcpy(use(text), "some text");
     if ((int)strlen(text) < least) {
         PyErr_SetString(PyExc_ValueError, "too short");
@@ -62,33 +61,33 @@ static PyObject *malloc_on_error(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 static PyObject *strdup_each_call(PyObject *self, PyObject *unused) {
-    char *copy = strdup("a text that somebody copies"); // leaks: strdup_each_call
+    char *copy = strdup("a text that somebody copies"); // leaks
     return PyLong_FromSize_t(strlen(use(copy)));
 }
 static PyObject *calloc_unwritten(PyObject *self, PyObject *unused) {
-    use(calloc(7, 9)); // leaks: calloc_unwritten
+    use(calloc(7, 9)); // leaks
     Py_RETURN_NONE;
 }
 static PyObject *pymem_lost(PyObject *self, PyObject *unused) {
-    memset(use(PyMem_Malloc(90)), 1, 90); // leaks: pymem_lost
+    memset(use(PyMem_Malloc(90)), 1, 90); // leaks
     Py_RETURN_NONE;
 }
 static PyObject *pyobject_memory_lost(PyObject *self, PyObject *unused) {
-    memset(use(PyObject_Malloc(70)), 1, 70); // leaks: pyobject_memory_lost
+    memset(use(PyObject_Malloc(70)), 1, 70); // leaks
     Py_RETURN_NONE;
 }
 static PyObject *grown_and_lost(PyObject *self, PyObject *unused) {
-    char *text = realloc(used, 30); // leaks: grown_and_lost
+    char *text = realloc(used, 30); // leaks
     memset(use(text), 1, 30);
     memset(use(realloc(text, 3000)), 2, 3000);
     Py_RETURN_NONE;
 }
 static PyObject *raw_lost(PyObject *self, PyObject *unused) {
-    memset(use(PyMem_RawMalloc(3000)), 1, 3000); // leaks: raw_lost
+    memset(use(PyMem_RawMalloc(3000)), 1, 3000); // leaks
     Py_RETURN_NONE;
 }
 static PyObject *raw_grown_and_lost(PyObject *self, PyObject *unused) {
-    char *text = PyMem_RawRealloc(used, 30); // leaks: raw_grown_and_lost
+    char *text = PyMem_RawRealloc(used, 30); // leaks
     memset(use(text), 1, 30);
     memset(use(PyMem_RawRealloc(text, 70000)), 2, 70000);
     Py_RETURN_NONE;
@@ -110,12 +109,12 @@ static PyObject *raw_freed_by_value(PyObject *self, PyObject *unused) {
 }
 static PyObject *printed_lost(PyObject *self, PyObject *unused) {
     char *text = NULL;
-    int length = asprintf(&text, "a text of %d letters and more", 2000); // leaks: printed_lost
+    int length = asprintf(&text, "a text of %d letters and more", 2000); // leaks
     return length < 0 ? PyErr_NoMemory() : PyLong_FromSize_t(strlen(use(text)));
 }
 static PyObject *wide_text_lost(PyObject *self, PyObject *unused) {
     PyObject *text = PyUnicode_FromString("a text that is some 50 letters long, and now wide too");
-    wchar_t *wide = PyUnicode_AsWideCharString(text, NULL); // leaks: wide_text_lost
+    wchar_t *wide = PyUnicode_AsWideCharString(text, NULL); // leaks
     Py_XDECREF(text);
     return wide ? PyLong_FromLong(*(wchar_t *)use(wide)) : NULL;
 }
@@ -132,7 +131,7 @@ static PyObject *texts_freed(PyObject *self, PyObject *unused) {
 static PyObject *list_lost(PyObject *self, PyObject *unused) {
     struct node *head = NULL;
     for (int i = 0; i < 3; i++) {
-        struct node *node = malloc(sizeof *node); // leaks: list_lost
+        struct node *node = malloc(sizeof *node); // leaks
         *node = (struct node){head, "a node"};
         head = use(node);
     }
@@ -141,7 +140,7 @@ static PyObject *list_lost(PyObject *self, PyObject *unused) {
 static PyObject *ring_lost(PyObject *self, PyObject *unused) {
     struct node *nodes[2];
     for (volatile int i = 0; i < 2; i++) {
-        nodes[i] = malloc(sizeof **nodes); // leaks: ring_lost
+        nodes[i] = malloc(sizeof **nodes); // leaks
         memset(use(nodes[i]), 0, sizeof **nodes);
     }
     nodes[0]->next = nodes[1];
@@ -150,7 +149,7 @@ static PyObject *ring_lost(PyObject *self, PyObject *unused) {
 }
 static PyObject *aligned_lost(PyObject *self, PyObject *unused) {
     void *block = NULL;
-    int failed = posix_memalign(&block, 64, 200); // leaks: aligned_lost
+    int failed = posix_memalign(&block, 64, 200); // leaks
     memset(use(block), 1, 200);
     return PyLong_FromLong(failed);
 }
@@ -235,31 +234,16 @@ static PyObject *freed_by_callback(PyObject *self, PyObject *unused) {
     callback(use(malloc(60)));
     Py_RETURN_NONE;
 }
-static PyTypeObject Own;
+static PyTypeObject Own_type = {PyVarObject_HEAD_INIT(NULL, 0) "outside.Own", .tp_free = PyObject_Free,
+                                .tp_basicsize = sizeof(PyObject), .tp_flags = Py_TPFLAGS_DEFAULT};
 static PyObject *object_forgotten(PyObject *self, PyObject *unused) {
-    use(PyObject_Init(PyObject_Malloc(sizeof(PyObject)), &Own));
+    use(PyObject_Init(PyObject_Malloc(sizeof(PyObject)), &Own_type));
     Py_RETURN_NONE;
 }
-static PyTypeObject Own = {PyVarObject_HEAD_INIT(NULL, 0) "outside.Own", .tp_basicsize = sizeof(PyObject),
-                           .tp_flags = Py_TPFLAGS_DEFAULT};
 static PyObject *object_of_its_own(PyObject *self, PyObject *unused) {
-    return PyObject_Init(PyObject_Malloc(sizeof(PyObject)), &Own);
+    return PyObject_Init(PyObject_Malloc(sizeof(PyObject)), &Own_type);
 }
-static PyMethodDef methods[] = {METHODS {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "outside", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_outside(void) {
-    Own.tp_free = PyObject_Free;
-    return PyType_Ready(&Own) < 0 ? NULL : PyModule_Create(&definition);
-}
-""".replace("METHODS", " ".join(f'{{"{name}", {name}, METH_NOARGS, NULL}},' for name in NAMES))
-
-
-def line_of(name: str, source: str = SOURCE) -> int:
-    """The line of the source on which a fault's block is asked for."""
-    marked = f"// leaks: {name}"
-    return next(number for number, line in enumerate(source.splitlines(), 1) if line.endswith(marked))
-
-
+"""
 CPLUSPLUS: Final = r"""
 #include <Python.h>
 #include <string>
@@ -269,7 +253,7 @@ struct Row {
 };
 static Row *volatile used;
 static PyObject *forgotten(PyObject *self, PyObject *unused) {
-    used = new Row(); // leaks: forgotten
+    used = new Row(); // leaks
     used = nullptr;
     Py_RETURN_NONE;
 }
@@ -279,8 +263,4 @@ static PyObject *deleted(PyObject *self, PyObject *unused) {
     used = nullptr;
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {
-    {"forgotten", forgotten, METH_NOARGS, NULL}, {"deleted", deleted, METH_NOARGS, NULL}, {NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "outsidecpp", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_outsidecpp(void) { return PyModule_Create(&definition); }
 """

@@ -102,6 +102,13 @@ def completed(name: str, source: str) -> str:
     return source + TAIL % (rows, name, name, begin, types)
 
 
+def line_of(source: str, name: str, mark: str = "// fault") -> int:
+    """The line of a C source where a comment marks the fault of a function."""
+    lines = source.splitlines()
+    start = next(number for number, line in enumerate(lines) if f" *{name}(" in line)
+    return next(number for number, line in enumerate(lines[start:], start + 1) if mark in line)
+
+
 def _compile(command: list[str], name: str, path: Path) -> None:
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".so", delete=False) as unfinished:
         made = subprocess.run([*command, "-o", unfinished.name], capture_output=True, text=True)
