@@ -11,20 +11,21 @@ import sources
 pytestmark = pytest.mark.quick
 
 PAGES = sorted((sources.ROOT / "docs").glob("**/*.md"))
-NAMED = re.compile(r"`([\w/]*test_\w+\.py)::(test_\w+)(?:\[[^\]`]*\])?`")
+NAMED = re.compile(r"`([\w/]*test_\w+\.py)((?:::\w+)*)(?:\[[^\]`]*\])?`")
 
 
 def named(page: sources.Path) -> Iterator[tuple[str, str]]:
-    """(file, test) as a page names them."""
-    yield from NAMED.findall(page.read_text())
+    """(file, class or test) as a page names them; a file alone is named with ""."""
+    for file, names in NAMED.findall(page.read_text()):
+        yield from ((file, name) for name in (names or "::").split("::")[1:])
 
 
 @cache
 def defined(file: str) -> frozenset[str]:
-    """Tests of the files whose path ends so."""
-    paths = [path for path in sources.TESTS if path.as_posix().endswith("/" + file)]
+    """Tests and classes of the files whose path ends so; "" where there is one."""
+    texts = [path.read_text() for path in sources.TESTS if path.as_posix().endswith("/" + file)]
     return frozenset(
-        name for path in paths for name in re.findall(r"^ *def (test_\w+)", path.read_text(), re.M)
+        name for text in texts for name in ("", *re.findall(r"^ *(?:def|class) (\w+)", text, re.M))
     )
 
 

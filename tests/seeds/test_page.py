@@ -1,7 +1,6 @@
-"""docs/seeds.md is honest: every test and every cell that it names is there, and every concept has a row."""
+"""docs/seeds.md is honest: every cell that it names is there, and every concept has a row."""
 
 # SPDX-License-Identifier: MIT
-import ast
 import json
 import re
 from pathlib import Path
@@ -11,20 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "seeds.md").read_text()
 ROWS = [line for line in PAGE.splitlines() if re.match(r"\| (?!---|concept|system)", line)]
-TESTS = sorted(set(re.findall(r"`(tests/[\w/]+\.py)(?:::([\w:]+))?`", PAGE)))
 CELLS = sorted(set(re.findall(r"`(\d\d_\w+\.ipynb)#([\w-]+)`", PAGE)))
-
-
-@pytest.mark.parametrize(("path", "name"), TESTS, ids=lambda value: value)
-def test_a_test_that_is_named_is_there(path: str, name: str) -> None:
-    tree = ast.parse((ROOT / path).read_text())
-    if not name:
-        return
-    *classes, function = name.split("::")
-    body = tree.body
-    for wanted in classes:
-        body = next(node.body for node in body if isinstance(node, ast.ClassDef) and node.name == wanted)
-    assert any(isinstance(node, ast.FunctionDef) and node.name == function for node in body), name
 
 
 @pytest.mark.parametrize(("notebook", "cell"), CELLS, ids=lambda value: value)
