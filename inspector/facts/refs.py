@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, ImmortalType, Unknown
@@ -27,6 +28,10 @@ class Owner:
     """The holder's address; for native owners the address of the pointer itself."""
     symbol: str | Unknown
     library: str | Unknown
+    path: str = ""
+    """What a user could type for what it holds: `S.cache[3]`; "" if unknown, or nobody asked."""
+    do: str = ""
+    """The code that lets it go; "" if there is none."""
 
     @property
     def short(self) -> str:
@@ -42,6 +47,11 @@ class Owner:
             return f"{self.holder} {self.key}".rstrip()
         between = ", " if self.key[:1].isalpha() else ""
         return (named[1] if named else self.holder.partition(",")[0].partition(" (")[0]) + between + self.key
+
+
+def _as_one(group: list[Owner]) -> Owner:
+    first = next((owner for owner in group if owner.path[:4] == "Out["), group[0])
+    return replace(first, references=sum(owner.references for owner in group))
 
 
 _NAMED = re.compile(r"`([^`]+)`")
@@ -105,6 +115,15 @@ class Owners:
         return (
             f"<Owners of {self.references} reference{many}{': ' if said else ''}{'; '.join([said, *left])}>"
         )
+
+    @property
+    def holders(self) -> tuple[Owner, ...]:
+        """Owners; one of IPython's history (`Out[4]`, `_4`, `_`) and one of each frame of a traceback."""
+        groups: dict[object, list[Owner]] = {}
+        for number, owner in enumerate(self.owners):
+            same = {"history": "history", "traceback local": owner.holder}.get(owner.kind, number)
+            groups.setdefault(same, []).append(owner)
+        return tuple(map(_as_one, groups.values()))
 
     @property
     def named(self) -> int:

@@ -38,4 +38,6 @@ def _owner(owner: Owner, value: str) -> Owner:
         return owner
     if value[:1] not in "'\"b":
         return replace(owner, key=f"key {MASKED}") if owner.key == f"key {value}" else owner
-    return replace(owner, key=owner.key.replace(value, MASKED), holder=owner.holder.replace(value, MASKED))
+    told = replace(owner, key=owner.key.replace(value, MASKED), holder=owner.holder.replace(value, MASKED))
+    begins = value.strip("b'\"")[:4]
+    return replace(told, path="", do="") if begins and begins in owner.path + owner.do else told

@@ -83,24 +83,33 @@ def _searched(fact: Owners, scan: Scan) -> Fold:
 
 
 def holders(fact: Owners, scan: Scan) -> Iterator[Block]:
-    """The holders that a search found, as rows of the short card: certain ones first, then probable ones."""
-    rows = [(*_holder(owner),) for owner in fact.owners] + [row[1:] for row in _gap_rows(fact)]
+    """The holders that a search found: the path to type, how to let go, what it is; certain ones first."""
+    order = sorted(fact.holders, key=lambda owner: (not owner.certain, not owner.path))
+    rows = [_holder(owner) for owner in order] + [(row[1], (), row[2]) for row in _gap_rows(fact)]
     took = f"{size(scan.scanned_bytes)} searched in {_seconds(scan.scan_ns + scan.verify_ns)}"
     count = fact.references if isinstance(fact.references, int) else 0
     value = (Span(f"{count:,} reference{'' if count == 1 else 's'}"),)
     yield Fold(
-        Line("held by", value, text(took, "dim"), _COUNT, _LINK), (Table(("", ""), tuple(rows)),), _SHOWN
+        Line("held by", value, text(took, "dim"), _COUNT, _LINK), (Table(("", "", ""), tuple(rows)),), _SHOWN
     )
     yield from (Line("", text(note, "dim")) for note in fact.notes)
 
 
+_LET_GO = {"traceback local": "until the next error", "static": "only its own code"}
+"""Kind of owner -> what is said where no code lets it go."""
+
+
 def _holder(owner: Owner) -> tuple[tuple[Span, ...], ...]:
-    """Its name, and what it is; "perhaps" where the pointer proves no reference."""
+    """Its path, the code that lets it go, and what it is; "perhaps" where the pointer proves no reference."""
     native = owner.kind in _NATIVE
     what, where = _said(owner)
+    if owner.path:  # which says where the holder is
+        where = owner.holder if owner.kind == "cache" else where.partition(", ")[0]
     times = f"  ×{owner.references:,}" if owner.references > 1 else ""
     style = "native" if native else "code"
-    return text(what + times, style), text(where if owner.certain else f"perhaps: {where}", "dim")
+    do = text(owner.do, "code") if owner.do else text(_LET_GO.get(owner.kind, ""), "dim")
+    said = where if owner.certain else f"perhaps: {where}"
+    return text((owner.path or what) + times, style), do, text(said, "dim")
 
 
 def _balance(fact: Owners) -> str:

@@ -72,9 +72,11 @@ def test_a_view_of_bytes_that_can_be_written() -> None:
         "A view of `room`: bytes 10 to 19.",
         "Writing to `part` changes `room`.",
     ]
-    assert "1 consumer holds its buffer: its size cannot change until it releases it." in texts(
+    assert "1 consumer of its buffer stops it from growing; `--owners` names it." in texts(
         inspector.inspect(room)
     )
+    searched = texts(inspector.inspect(room, scan=True))
+    assert "1 memoryview stops it from growing: `part`; `.release()` it." in searched
 
 
 def test_a_small_view_of_a_large_base_is_told_once() -> None:
@@ -211,7 +213,9 @@ def test_after_a_search_the_holders_are_told_first() -> None:
     cache = {"big": np.ones(1000)}
     x = cache["big"]
     said = inspector.inspect(x, scan=True).answers.rows[1].text
-    assert said.startswith("2 references keep it alive: ") and "`x`" in said and "`cache['big']`" in said
+    assert (
+        said.startswith("2 holders keep these 8.0 kB alive: ") and "`x`" in said and "`cache['big']`" in said
+    )
 
 
 def test_a_container_shows_its_largest_items_by_key() -> None:

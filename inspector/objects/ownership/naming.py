@@ -76,9 +76,19 @@ def _file(path: str) -> str:
 
 def frame_text(frame: Frame) -> str:
     """`f, app.py:12`; a cell of a notebook by its number."""
-    cell = _CELL.match(frame.code.co_filename)
-    where = f"cell {cell[1]}" if cell else f"{_file(frame.code.co_filename)}:{frame.line}"
-    return f"{frame.code.co_qualname}, {where}"
+    where = _code_file(frame.code)
+    return f"{frame.code.co_qualname}, {where if where[:5] == 'cell ' else f'{where}:{frame.line}'}"
+
+
+def frame_of(code: types.CodeType) -> str:
+    """`frame of f, app.py`: a frame that a traceback keeps."""
+    return f"frame of {code.co_qualname}, {_code_file(code)}"
+
+
+def _code_file(code: types.CodeType) -> str:
+    """`app.py`, `cell 5`."""
+    cell = _CELL.match(code.co_filename)
+    return f"cell {cell[1]}" if cell else _file(code.co_filename)
 
 
 def dict_label(namespace: Any, context: Context) -> str:
@@ -272,9 +282,7 @@ def _local_owner(row: Row, value: object, context: Context) -> Owner:
     if is_kind(value, *_GENERATORS):
         text = f"{type(value).__name__} {value.__qualname__}"  # type: ignore[attr-defined]
         return _made(row, "generator local", text, name)
-    code = value.f_code  # type: ignore[attr-defined]
-    text = f"frame of {code.co_qualname}, {_file(code.co_filename)}"
-    return _made(row, "traceback local", text, name)
+    return _made(row, "traceback local", frame_of(value.f_code), name)  # type: ignore[attr-defined]
 
 
 def _variable_text(row: Row) -> str:

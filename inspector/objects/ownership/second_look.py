@@ -14,7 +14,14 @@ from typing import Any
 
 from inspector import _native
 from inspector.objects.ownership.layouts import fields, layouts
-from inspector.objects.ownership.naming import Context, describe, dict_label, frame_text, namespace_of
+from inspector.objects.ownership.naming import (
+    Context,
+    describe,
+    dict_label,
+    frame_of,
+    frame_text,
+    namespace_of,
+)
 from inspector.objects.ownership.rows import Row, entry, is_kind, key_text, plain_name, rows, type_name
 
 HOLDERS_MAX = 24
@@ -156,6 +163,8 @@ def _learn_dict(target: _native.Subject, row: Row, context: Context) -> bool:
         context.kinds[target.address] = ("cache", cache_text(holder))
     elif row.slot == "field" and row.position == _dict_offset(type(holder)):
         context.kinds[target.address] = ("attribute", describe(row.holder, context))
+    elif is_kind(holder, types.FrameType):  # `f_locals`, made when a traceback was drawn
+        context.kinds[target.address] = ("traceback local", frame_of(holder.f_code))
     elif field == "__globals__":
         context.kinds[target.address] = ("global", f"globals of {describe(row.holder, context)}")
     else:

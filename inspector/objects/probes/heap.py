@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from inspector import _native
@@ -50,17 +51,17 @@ def snapshot(names: Mapping[str, Any]) -> Snapshot:
             why="only a plain dict can be read without running its code",
             do="snapshot(dict(names))",
         )
-    rows = _native.names(names)
-    sizes = _sizes(names, rows) if rows else ()
-    return Snapshot(heap(), tuple(map(_held, rows, sizes)), resident_bytes())
+    bare = Snapshot(Heap(0, 0, (), 0), _names(names) if names else (), resident_bytes())
+    return replace(bare, heap=heap())  # last: the census leaves out what a fact holds
 
 
-def _sizes(names: Mapping[str, Any], rows: list[_Row]) -> list[int]:
-    """Bytes of what each name holds."""
+def _names(names: dict[str, Any]) -> tuple[Held, ...]:
     from inspector.objects.reach.reached import reached  # the adapters with it
 
+    rows = _native.names(names)
     subjects = [x if type(x := names[row[0]]) is _native.Subject else _native.Subject(x) for row in rows]
-    return [of.bytes or row[4] for of, row in zip(reached(subjects, (names,))[0], rows, strict=True)]
+    found, _ = reached(subjects, (names,))
+    return tuple(_held(row, of.bytes or row[4]) for row, of in zip(rows, found, strict=True))
 
 
 def _held(row: _Row, size: int) -> Held:

@@ -17,6 +17,7 @@ from inspector.facts.refs import NOT_MEASURED, Owner, Owners, Refs, Scan
 from inspector.facts.unknown import Immortal, ImmortalType, Unknown
 from inspector.objects.ownership.layouts import layouts
 from inspector.objects.ownership.naming import Context, owner
+from inspector.objects.ownership.paths import with_paths
 from inspector.objects.ownership.quick import OWN_CODE, namespaces, quick_rows
 from inspector.objects.ownership.rows import Row, rows
 from inspector.objects.ownership.second_look import look, module_namespaces
@@ -154,7 +155,7 @@ def _searched(
         gap = _gap(references, named, bool(did["truncated"]))
     return Owners(
         references=references,
-        owners=named,
+        owners=with_paths(named, found, context.names),
         unnamed=0,
         native=gap.native,
         unstored=gap.unstored,

@@ -14,6 +14,7 @@ from inspector.verdicts.answers.words import (
     called,
     code,
     counted,
+    few,
     holder_name,
     known,
     listed,
@@ -62,59 +63,88 @@ def history(name: str, facts: Facts) -> Iterator[Answer]:
     """IPython's history and tracebacks hold the object beyond its names."""
     refs = known(facts, "refs")
     owners = [one for one in refs.owners if one.certain] if refs is not None else []
-    if isinstance(refs.references if refs is not None else 0, ImmortalType):
+    if refs is None or isinstance(refs.references, ImmortalType):
         return
     kept = [one.short for one in owners if one.kind == "history"]
-    if kept and name not in kept:
+    if kept and name not in kept and not isinstance(refs.owners.scan, Scan):
         said = listed(map(code, dict.fromkeys(kept[:3])))
         text = f"IPython's history holds it too, as {said}: `%reset out` lets it go."
         yield answer("history", text, "refs.owners", about=tuple(kept[:3]), do="%reset out")
-    if frames := [one for one in owners if one.kind == "traceback local"]:
+    frames = [one for one in owners if one.kind == "traceback local"]
+    if frames and not isinstance(refs.owners.scan, Scan):
         first = frames[0]
         text = f"A traceback holds it: it is {code(first.key)} in a {first.holder}."
         yield answer("traceback", text, "refs.owners", about=(first.key,))
 
 
 def searched(name: str, facts: Facts) -> Iterator[Answer]:
-    """After a search of memory: who holds the object by name, and what C code holds without a name."""
+    """After a search of memory: how many hold the object, which can be typed, what the others are."""
     refs = known(facts, "refs")
     if refs is None or not isinstance(refs.owners.scan, Scan) or isinstance(refs.references, ImmortalType):
         return
     owners, evidence = refs.owners, ("refs.owners", "refs.owners.native", "refs.owners.unstored")
     if not owners.references or isinstance(owners.native, Unknown) or isinstance(owners.unstored, Unknown):
         return
-    named, others = _by_name(owners.owners)
-    parts = [*map(code, named[:MOST_NAMED]), *others[:MOST_NAMED]]
-    left = len(named[MOST_NAMED:]) + len(others[MOST_NAMED:])
-    parts += [f"{left:,} more"] if left else []
-    parts += [f"{counted(owners.native, 'reference')} stored by C code"] if owners.native else []
-    lost = counted(owners.unstored, "reference")
-    parts += [f"{lost} stored nowhere readable: leaked, in a register, or encoded"] if owners.unstored else []
-    if parts:
-        many = counted(owners.references, "reference")
-        verb = "keeps" if owners.references == 1 else "keep"
-        yield answer(
-            "holders", f"{many} {verb} it alive: {listed(parts)}.", *evidence, about=tuple(named[:MOST_NAMED])
-        )
+    certain = [one for one in owners.holders if one.certain]
+    typed = [one.path for one in certain if one.path]
+    others = list(_others([one for one in certain if not one.path]))
+    if owners.native:
+        others.append(f"{_are(owners.native)} C code that does not name it")
+    if owners.unstored:
+        others.append(f"{_are(owners.unstored)} stored nowhere readable: leaked, in a register, or encoded")
+    many = len(certain) + owners.native + owners.unstored
+    if many:
+        amount = number(getattr(known(facts, "buffer"), "logical_bytes", 0))
+        it = f"these {size(amount)}" if amount >= LEAST_KEPT_BYTES else "it"
+        keep = f"{counted(many, 'holder')} {'keeps' if many == 1 else 'keep'}"
+        text = f"{keep} {it} alive{_reach(typed, others)}."
+        yield answer("holders", text, *evidence, about=tuple(typed[:MOST_NAMED]), costs_bytes=amount)
 
 
-def _by_name(owners: Iterable[Owner]) -> tuple[list[str], list[str]]:
-    """(certain owners that a user can type, the others by their kind: "2 memoryviews")."""
-    named: dict[str, None] = {}
-    others: dict[str, int] = {}
+def _reach(typed: list[str], others: list[str]) -> str:
+    """What can be typed, and what the others are."""
+    if not others:
+        return f": {listed([*map(code, typed[:MOST_NAMED]), *_more(typed)])}"
+    can = f" {few(len(typed)).capitalize()} you can reach;" if typed else " No path to it is known:"
+    return f".{can} {listed(others[:MOST_NAMED])}"
+
+
+def _more(typed: list[str]) -> list[str]:
+    return [f"{len(typed) - MOST_NAMED:,} more"] if len(typed) > MOST_NAMED else []
+
+
+def _others(owners: Iterable[Owner]) -> Iterator[str]:
+    """Certain owners without a path, by their kind: "one is a list"."""
+    kinds: dict[str, int] = {}
     for one in owners:
-        if not one.certain:
-            continue
-        if one.kind in ("global", "local", "history") or "`" in one.holder:
-            named[one.short] = None
-        else:
-            kind = one.holder.partition(",")[0].partition(" (")[0].strip("<>")
-            others[kind] = others.get(kind, 0) + one.references
-    return list(named), [_some(kind, number) for kind, number in others.items()]
+        kind = one.holder.partition(",")[0].partition(" (")[0].strip("<>")
+        if one.kind == "traceback local":
+            kind = kind.replace("frame of", "the last traceback, through")
+        kinds[kind] = kinds.get(kind, 0) + 1
+    for kind, count in kinds.items():
+        a = "" if " " in kind else "an " if kind[:1] in "aeiou" else "a "
+        yield f"one is {a}{kind}" if count == 1 else f"{few(count)} are {kind if ' ' in kind else kind + 's'}"
 
 
-def _some(kind: str, number: int) -> str:
-    """ "a dict", "2 dicts", "functools.lru_cache of load"."""
-    if number > 1:
-        return f"{number:,} times {kind}" if " " in kind else counted(number, kind)
-    return kind if " " in kind else f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
+def _are(count: int) -> str:
+    return "one is" if count == 1 else f"{few(count)} are"
+
+
+def exports(facts: Facts) -> Iterator[Answer]:
+    """Who holds a buffer of the object, which then cannot change its size."""
+    buffer, found, refs = known(facts, "buffer"), known(facts, "object"), known(facts, "refs")
+    held = getattr(buffer, "exports", 0)
+    if type(held) is not int or not held or found is None:
+        return
+    stop = "being resized or closed" if found.type_name == "mmap.mmap" else "growing"
+    stop = f"{'stops' if held == 1 else 'stop'} it from {stop}"
+    named = [one for one in refs.owners if one.kind == "base" and one.path] if refs is not None else []
+    release = all(one.do.endswith(".release()") for one in named)
+    noun, do = ("memoryview", "`.release()`") if named and release else ("consumer of its buffer", "delete")
+    who = f": {listed(code(one.path) for one in named[:MOST_NAMED])}" if named else ""
+    left = max(held - len(named), 0)
+    cure = f"; {do} {'it' if held == 1 else 'them'}" if named and not left else ""
+    if not named and not isinstance(getattr(getattr(refs, "owners", None), "scan", None), Scan):
+        cure = f"; `--owners` names {'it' if held == 1 else 'them'}"
+    text = f"{counted(held, noun)} {stop}{who}{cure}."
+    yield answer("exports", text, "buffer.exports", "refs.owners", about=tuple(one.path for one in named))

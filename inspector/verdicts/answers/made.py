@@ -1,14 +1,14 @@
 """The answers of one report: every rule is asked, the most important answers come first."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.finding import Finding
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.copying import c_code, copy_of
-from inspector.verdicts.answers.keeping import history, keeping, searched
+from inspector.verdicts.answers.keeping import exports, history, keeping, searched
 from inspector.verdicts.answers.what import same_object, what
 from inspector.verdicts.answers.words import answer, code, known
 from inspector.verdicts.answers.writing import writing
@@ -48,7 +48,7 @@ def answers(name: str, facts: Facts) -> Answers:
     ]
     held = [*searched(name, facts), *history(name, facts)]
     first = [*said[:1], *severe, *said[1:], *kept, *consequences]
-    return Answers((*first, *held, *mild, *_exports(facts), *c_code(name, facts)))
+    return Answers((*first, *held, *mild, *exports(facts), *c_code(name, facts)))
 
 
 def _findings(facts: Facts) -> tuple[Finding, ...]:
@@ -65,13 +65,3 @@ def _danger(found: Finding, name: str, facts: Facts) -> Answer:
     first, _, others = what.partition(" ")
     text = f"{first.capitalize() if first.isalpha() and first.islower() else first} {others}{cure}."
     return answer(found.slug, text, "materialization.findings", certain=found.certain, do=do)
-
-
-def _exports(facts: Facts) -> Iterator[Answer]:
-    """Consumers that hold a buffer of the object, which then cannot change its size."""
-    buffer = known(facts, "buffer")
-    held = getattr(buffer, "exports", 0)
-    if type(held) is int and held:
-        who = "1 consumer holds its buffer" if held == 1 else f"{held:,} consumers hold its buffer"
-        until = "it releases it" if held == 1 else "they release it"
-        yield answer("exports", f"{who}: its size cannot change until {until}.", "buffer.exports")

@@ -27,6 +27,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def few(count: int) -> str:
+    """A small number as a word."""
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    return words[count] if count < len(words) else f"{count:,}"
+
+
 def listed(words: Iterable[str]) -> str:
     """ "a, b and c"."""
     *first, last = words
