@@ -19,8 +19,12 @@ from inspector.report import Report
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures" / "views"
 SIZE = (124, 24)
-FETCHED = re.compile(r"@font-face \{.*?\}", re.DOTALL)
-"""Fonts that a page would ask a stranger for; the next font of the list is the reader's own."""
+NOT_KEPT = re.compile(
+    r"@font-face \{.*?\}|<clipPath id=\S*-line-.*?</clipPath>\s*| clip-path=\"\S*-line-\d+\)\"|^\s+",
+    re.DOTALL | re.MULTILINE,
+)
+"""Fonts that a page would ask a stranger for (the next font of the list is the reader's own); a frame around
+each line, which no text leaves; indentation and empty lines."""
 NO_LINE = Unknown("no debug information")
 
 
@@ -70,7 +74,7 @@ def photographed(app: App[object], keys: tuple[str, ...]) -> str:
                 await pilot.pause()
             return app.export_screenshot(title="inspector")
 
-    return FETCHED.sub("", asyncio.run(run()))
+    return NOT_KEPT.sub("", asyncio.run(run()))
 
 
 def words(picture: str) -> set[str]:
