@@ -48,7 +48,10 @@ def test_every_preset_says_what_it_is_for_and_where_it_was_checked(name: str) ->
 
 
 def test_the_c_api_has_prototypes() -> None:
-    assert of_cpython()["PyFloat_FromDouble"].startswith("PyObject *PyFloat_FromDouble(double")
+    known = of_cpython()
+    assert known["PyFloat_FromDouble"].startswith("PyObject *PyFloat_FromDouble(double"), "of capi.def"
+    assert known["PyDict_MergeFromSeq2"].startswith("int PyDict_MergeFromSeq2(PyObject *"), "of the headers"
+    assert len(known) > 900
 
 
 def test_lines_come_from_the_location_table_as_python_says_them() -> None:

@@ -24,7 +24,7 @@ class Preset(NamedTuple):
 
 def names() -> list[str]:
     """The names of all presets."""
-    return sorted(path.stem for path in _FOLDER.glob("*.toml") if path.stem != "cpython")
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
 
 
 def preset_named(name: str) -> Preset:
@@ -41,13 +41,11 @@ def preset_named(name: str) -> Preset:
 
 @cache
 def of_cpython() -> dict[str, str]:
-    """Prototypes of CPython's C API by function: for interpreters without debug information."""
+    """Prototypes of CPython's C API by function, from its headers: for interpreters without debug information."""
     from inspector import _native
 
-    read = tomllib.loads((_FOLDER / "cpython.toml").read_text())
-    found = {parsed(line).name: line for line in read["prototypes"]}
-    for line, functions in read["shared"].items():
-        found.update((name, line.replace("NAME", name)) for name in functions.split())
+    lines = (Path(_native.__file__ or "").parent / "prototypes.txt").read_text().splitlines()
+    found = {parsed(line).name: line for line in lines}
     for name, kind, parameters, *_ in _native.CAPI_ROWS:
         found[name] = f"{kind}{'' if kind.endswith('*') else ' '}{name}({parameters})"
     return found
