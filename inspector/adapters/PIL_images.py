@@ -4,7 +4,7 @@
 import sys
 from typing import Any
 
-from inspector.adapters.base import Defaults, stored, type_name
+from inspector.adapters.base import Adapter, stored, type_name
 from inspector.adapters.told import DERIVED, Layer, Told, attribute, finding
 from inspector.facts.unknown import Unknown
 
@@ -16,7 +16,7 @@ NOTHING = Unknown("it has neither pixels nor a file to read them from")
 IN_C = Unknown("Pillow gives no address of its pixels without copying them")
 
 
-class PilImages(Defaults):
+class PilImages(Adapter):
     """Image and its subclasses: reads the instance dict, never a property."""
 
     library = "PIL"

@@ -5,12 +5,12 @@ import array
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements
+from inspector.adapters.base import Adapter, Elements
 from inspector.adapters.language import asked, count_follows
 from inspector.facts.unknown import Unknown
 
 
-class ArrayItems(Defaults):
+class ArrayItems(Adapter):
     """Exact array.array; taking its buffer has no side effects."""
 
     library = "array"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import prod
 from struct import calcsize
 from types import MemberDescriptorType
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from inspector.adapters.formats import format_name, letter, number_text
 from inspector.adapters.told import Told, closed, told
@@ -74,99 +74,31 @@ class Column:
     """Address of the object that owns the bytes (the array at the end of the block's bases); 0: unknown."""
 
 
-class Adapter(Protocol):
+class Adapter:
     """What "bytes", "owner" and "part" mean in one library. Found in this folder and by entry point.
 
     The file name begins with the library's import name (`numpy_arrays.py`): the file is imported only after
     the user's process has imported the library. It ends with `ADAPTER = <instance>`. No method may run user
     code, keep a reference to `x`, or change it: the contract test checks this.
-    """
-
-    library: ClassVar[str]
-    """Import name; "" for Python itself."""
-    versions: ClassVar[tuple[str, str]]
-    """First tested version, and the first unsupported version: ("1.26", "3")."""
-    links_allocator: ClassVar[bool]
-    """Whether the library links its own allocator (mimalloc), which uses no import slot."""
-    marks: ClassVar[tuple[str, ...]]
-    """Class attributes by which the library marks user classes: ("_sa_class_manager",)."""
-    bare: ClassVar[tuple[str, ...]]
-    """Names of types whose objects never have elements: a trace skips them."""
-    steady: ClassVar[tuple[str, ...]]
-    """Names of types whose objects never change their elements: a trace may read them after a call."""
-
-    def types(self) -> Iterable[type]:
-        """Types whose exact instances it handles."""
-
-    def families(self) -> Iterable[type]:
-        """Types it handles with all subclasses (a subclass cannot falsify C structs and `stored`)."""
-
-    def claims(self, kind: type) -> bool:
-        """Whether it handles a type that no list can name, made by a binding generator."""
-
-    def is_ready(self) -> bool:
-        """Whether the library is ready for the self test; if not, the next inspection asks again."""
-
-    def self_test(self) -> None:
-        """Make an object and check a known answer; raise if it differs. Runs once, at loading."""
-
-    def sample(self) -> Any:
-        """A new object whose elements exist; trial.py checks the answers on it when the adapter is loaded."""
-
-    def elements(self, x: Any) -> tuple[Elements, ...]:
-        """Blocks of bytes, in the order of its parts; () if there are none or they are unknown."""
-
-    def spans(self, x: Any) -> tuple[Range, ...]:
-        """Address ranges of the payload."""
-
-    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
-        """Objects that keep its bytes alive, as (relation, object): ("base", owner)."""
-
-    def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
-        """Named parts with their own bytes (columns, fields). A lazy iterator: the caller may stop early."""
-
-    def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
-        """(the first `most` columns in the table's order, number of columns, number of blocks).
-
-        None if it is not a table. The cost must not grow with the number of columns beyond `most`.
-        """
-
-    def called(self, x: Any) -> str:
-        """A description if the type says little: "R double, REF 2" for an R capsule; else ""."""
-
-    def owns(self, x: Any) -> bool | Unknown:
-        """Whether the object itself frees its bytes."""
-
-    def exports(self, x: Any) -> int | Unknown:
-        """Buffers of it that consumers hold now."""
-
-    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
-        """More facts, by the library's own names: ("PyArray_NDIM", "2")."""
-
-    def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One element of a block as text, from its bytes; unknown if it is not a number."""
-
-    def layers(self, x: Any) -> Told:
-        """Whether the elements exist, where, who frees them, what would materialize them, and dangers.
-
-        Must not read bytes, call repr, or read an attribute that computes (adapters.md#layers).
-        """
-
-
-class Defaults:
-    """Default answers; an adapter overrides what it knows (docs/reference/adapters.md).
 
     It names the types in `exact` and `inherited`, returns the bytes in `elements` (described by `block`), the
     object that frees them in `owner`, what the elements wait for in `waits`, and an object for the self test
-    in `sample`. The other methods derive their answers from these.
+    in `sample`. The other methods derive their answers from these; it overrides what it knows better
+    (docs/reference/adapters.md).
     """
 
     library: ClassVar[str] = ""
+    """Import name; "" for Python itself."""
     versions: ClassVar[tuple[str, str]] = ("0", "9999")
+    """First tested version, and the first unsupported version: ("1.26", "3")."""
     links_allocator: ClassVar[bool] = False
+    """Whether the library links its own allocator (mimalloc), which uses no import slot."""
     marks: ClassVar[tuple[str, ...]] = ()
+    """Class attributes by which the library marks user classes: ("_sa_class_manager",)."""
     bare: ClassVar[tuple[str, ...]] = ()
+    """Names of types whose objects never have elements: a trace skips them."""
     steady: ClassVar[tuple[str, ...]] = ()
+    """Names of types whose objects never change their elements: a trace may read them after a call."""
     exact: ClassVar[tuple[str, ...]] = ()
     """Names of exact types, in the library or its submodules: ("Ring", "parts.Part"). A name with a dot
     may be missing: its module may be imported later, or exist in other releases only."""
@@ -174,30 +106,30 @@ class Defaults:
     """The same for types that are handled with all their subclasses."""
 
     def types(self) -> Iterable[type]:
-        """Those named in `exact`."""
+        """Types whose exact instances it handles: those named in `exact`."""
         return tuple(named(self.library, self.exact))
 
     def families(self) -> Iterable[type]:
-        """Those named in `inherited`."""
+        """Types it handles with all subclasses (a subclass cannot falsify C structs and `stored`)."""
         return tuple(named(self.library, self.inherited))
 
     def claims(self, kind: type) -> bool:
-        """None."""
+        """Whether it handles a type that no list can name, made by a binding generator."""
         return False
 
     def is_ready(self) -> bool:
-        """As soon as it is imported."""
+        """Whether the library is ready for the self test; if not, the next inspection asks again."""
         return True
 
     def sample(self) -> Any:
-        """No sample."""
+        """A new object whose elements exist; trial.py checks the answers on it when the adapter is loaded."""
         return None
 
     def self_test(self) -> None:
-        """No check besides the sample."""
+        """Make an object and check a known answer; raise if it differs. Runs once, at loading."""
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """No bytes."""
+        """Blocks of bytes, in the order of its parts; () if there are none or they are unknown."""
         return ()
 
     def owner(self, x: Any) -> Any:
@@ -213,45 +145,52 @@ class Defaults:
         return False
 
     def spans(self, x: Any) -> tuple[Range, ...]:
-        """The ranges of its elements."""
+        """Address ranges of the payload: those of its elements."""
         ranges = (block.range for block in self.elements(x))
         return tuple(found for found in ranges if found.bytes)
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
-        """Its owner."""
+        """Objects that keep its bytes alive, as (relation, object): ("owner", owner)."""
         owner = self.owner(x)
         return () if owner is None else (("owner", owner),)
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
-        """No parts."""
+        """Named parts with their own bytes (columns, fields). A lazy iterator: the caller may stop early."""
         return iter(())
 
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
-        """No table."""
+        """(the first `most` columns in the table's order, number of columns, number of blocks).
+
+        None if it is not a table. The cost must not grow with the number of columns beyond `most`.
+        """
         return None
 
     def called(self, x: Any) -> str:
-        """The type says enough."""
+        """A description if the type says little: "R double, REF 2" for an R capsule; else ""."""
         return ""
 
     def owns(self, x: Any) -> bool | Unknown:
-        """True if no other object is its owner."""
+        """Whether the object itself frees its bytes: no other object is its owner."""
         return self.owner(x) is None
 
     def exports(self, x: Any) -> int | Unknown:
-        """Not counted."""
+        """Buffers of it that consumers hold now."""
         return Unknown(f"{type_name(type(x))} keeps no count of its exports")
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
-        """No more facts."""
+        """More facts, by the library's own names: ("PyArray_NDIM", "2")."""
         return ()
 
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One number in a format of NumPy or of the struct module."""
+        """One element of a block as text, from its bytes; unknown if it is not a number."""
         return number_text(block.typestr, raw)
 
     def layers(self, x: Any) -> Told:
-        """closed, lazy or partial, by `is_closed`, `waits`, `elements`; else left to the probe."""
+        """Whether the elements exist, where, who frees them, what would materialize them, and dangers.
+
+        Must not read bytes, call repr, or read an attribute that computes (adapters.md#layers). By default
+        closed, lazy or partial, by `is_closed`, `waits`, `elements`; else left to the probe.
+        """
         if self.is_closed(x):
             return closed(type_name(type(x)))
         return told(type_name(type(x)), self.waits(x), bool(self.elements(x)))

@@ -5,7 +5,7 @@ import struct
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults
+from inspector.adapters.base import Adapter
 from inspector.adapters.told import Layer, Told, field
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
@@ -15,7 +15,7 @@ POINTER, NAME, DESTRUCTOR = 0, 1, 3
 """Words after PyObject_HEAD (CPython: Objects/capsule.c); the third is the context."""
 
 
-class Capsules(Defaults):
+class Capsules(Adapter):
     """The exact type; its pointer is taken for an R object only if reticulate's destructor is set."""
 
     def types(self) -> tuple[type, ...]:

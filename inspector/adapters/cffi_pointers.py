@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements, type_name
+from inspector.adapters.base import Adapter, Elements, type_name
 from inspector.adapters.formats import format_name
 from inspector.adapters.told import Layer, Told, field, finding, of_type
 from inspector.facts.layout import Member
@@ -22,7 +22,7 @@ INLINE = 48
 """Most bytes before the memory of `new`, which follows the object's own header."""
 
 
-class CffiPointers(Defaults):
+class CffiPointers(Adapter):
     """The exact types: cffi does not allow subclasses."""
 
     library = "_cffi_backend"

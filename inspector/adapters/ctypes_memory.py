@@ -4,7 +4,7 @@
 import ctypes
 from typing import Any
 
-from inspector.adapters.base import Defaults, Elements, type_attribute, type_module
+from inspector.adapters.base import Adapter, Elements, type_attribute, type_module
 from inspector.adapters.language import asked
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases, type_namespace
@@ -15,7 +15,7 @@ _OBJECTS = type_attribute(_CDATA, "_objects").__get__
 _NEEDS_FREE = type_attribute(_CDATA, "_b_needsfree_").__get__
 
 
-class CtypesMemory(Defaults):
+class CtypesMemory(Adapter):
     """`_ctypes._CData` with its subclasses: user structures have the same C struct."""
 
     library = "ctypes"

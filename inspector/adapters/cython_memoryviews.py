@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements, type_name
+from inspector.adapters.base import Adapter, Elements, type_name
 from inspector.adapters.formats import format_name
 from inspector.adapters.registry import numbers
 from inspector.adapters.told import Layer, Told, field
@@ -23,7 +23,7 @@ ACQUIRED, VIEW, PARENT = 56, 64, 160
 MOST_DIMENSIONS = 8
 
 
-class CythonMemoryviews(Defaults):
+class CythonMemoryviews(Adapter):
     """memoryview and _memoryviewslice of any extension."""
 
     library = "cython_runtime"

@@ -7,7 +7,7 @@ from itertools import islice, product
 from math import prod
 from typing import Any
 
-from inspector.adapters.base import Defaults, stored, type_name
+from inspector.adapters.base import Adapter, stored, type_name
 from inspector.adapters.holders import MOST_LAYERS
 from inspector.adapters.told import Layer, Told, attribute, of_type
 from inspector.facts.unknown import Unknown
@@ -19,7 +19,7 @@ MOST_HOPS = 8
 _RECIPES = ("Task", "tuple", "Alias", "GraphNode", "List", "Dict")
 
 
-class DaskGraphs(Defaults):
+class DaskGraphs(Adapter):
     """Exact collections of dask's own."""
 
     library = "dask"

@@ -4,7 +4,7 @@
 import sys
 from typing import Any
 
-from inspector.adapters.base import Defaults, stored, type_name
+from inspector.adapters.base import Adapter, stored, type_name
 from inspector.adapters.told import Layer, Told, of_type, recipe
 from inspector.facts.unknown import Unknown
 
@@ -13,7 +13,7 @@ NOT_SHOWN = Unknown("duckdb does not show whether execute() has left a result in
 NOT_ASKED = Unknown("querying a connection would begin a statement")
 
 
-class DuckdbRelations(Defaults):
+class DuckdbRelations(Adapter):
     """The exact relation and connection. No attribute is read: even .columns binds the query again."""
 
     library = "duckdb"

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
@@ -21,7 +21,7 @@ _BUFFERED = (io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
 _EXACT = (io.FileIO, io.TextIOWrapper, *_BUFFERED, io.StringIO, io.BytesIO)
 
 
-class Files(Defaults):
+class Files(Adapter):
     """Exact types over exact types: a user's raw file is not asked."""
 
     def types(self) -> tuple[type, ...]:

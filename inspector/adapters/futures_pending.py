@@ -4,11 +4,11 @@
 import sys
 from typing import Any, ClassVar
 
-from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, attribute
 
 
-class FuturesPending(Defaults):
+class FuturesPending(Adapter):
     """Exact Future; reads its state without its lock."""
 
     library = "concurrent"

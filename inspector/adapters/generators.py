@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, attribute, field
 
 _KINDS = {
@@ -22,7 +22,7 @@ _OFFSETS = (67, 75)
 """Of gi_frame_state: from 3.12 on, and in 3.11 (Include/cpython/genobject.h, _PyGenObject_HEAD)."""
 
 
-class Generators(Defaults):
+class Generators(Adapter):
     """The three types with a suspended frame; exact types only."""
 
     def types(self) -> tuple[type, ...]:

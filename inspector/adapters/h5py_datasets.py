@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from inspector.adapters.base import Defaults, stored, type_name
+from inspector.adapters.base import Adapter, stored, type_name
 from inspector.adapters.told import Layer, Told, attribute
 from inspector.facts.unknown import Unknown
 
@@ -14,7 +14,7 @@ _SPACE = {0: "not allocated", 1: "allocated in part", 2: "allocated"}
 """H5D_space_status_t, H5Dpublic.h."""
 
 
-class H5pyDatasets(Defaults):
+class H5pyDatasets(Adapter):
     """Exact Dataset, Group and File. A file that is not local is not read."""
 
     library = "h5py"

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from inspector._native import Subject
-from inspector.adapters.base import Defaults, Elements, type_name
+from inspector.adapters.base import Adapter, Elements, type_name
 from inspector.adapters.told import Evidence, Layer, Told, field
 from inspector.facts.materialization import Title
 from inspector.facts.unknown import Unknown
@@ -21,7 +21,7 @@ MOST_BASES = 4
 """Longest chain of bases that is followed; NumPy and pandas make at most two."""
 
 
-class Holder(Defaults):
+class Holder(Adapter):
     """Answers derived from the arrays that an object holds; an adapter returns them in `held`."""
 
     def held(self, x: Any) -> Iterator[tuple[str, Any]]:

@@ -4,14 +4,14 @@
 import sys
 from typing import Any
 
-from inspector.adapters.base import Defaults, stored, type_name
+from inspector.adapters.base import Adapter, stored, type_name
 from inspector.adapters.told import Layer, Told, attribute, of_type, recipe
 from inspector.facts.unknown import Unknown
 
 MOST_PROXIES = 3
 
 
-class IbisExpressions(Defaults):
+class IbisExpressions(Adapter):
     """Expr and all its subclasses: reads the slot `_arg`, calls no method."""
 
     library = "ibis"

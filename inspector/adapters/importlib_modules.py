@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: MIT
 from typing import Any
 
-from inspector.adapters.base import Defaults
+from inspector.adapters.base import Adapter
 from inspector.adapters.told import Layer, Told, of_type
 
 
-class ImportlibModules(Defaults):
+class ImportlibModules(Adapter):
     """Only the type is read: any getattr would load the module."""
 
     library = "importlib"

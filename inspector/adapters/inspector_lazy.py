@@ -4,7 +4,7 @@
 from typing import Any
 
 from inspector._native import LazyVector
-from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, field
 from inspector.facts.materialization import NOT_RECORDED
 from inspector.facts.memory import Range
@@ -15,7 +15,7 @@ USES_NOT = ("len", "x[i]", "x[:5]", "np.mean", "np.abs", "repr")
 WORDS = {"filling": "pending", "materialized": "computed"}
 
 
-class InspectorLazy(Defaults):
+class InspectorLazy(Adapter):
     """inspector.lazy.Vector and its subclasses, which have the same C struct."""
 
     library = "inspector"

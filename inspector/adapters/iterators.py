@@ -5,7 +5,7 @@ import gc
 import itertools
 from typing import Any
 
-from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, attribute, field, of_type
 
 _LIST = [0]
@@ -34,7 +34,7 @@ _ITERTOOLS = tuple(
 _VIEWS: tuple[type, ...] = (type(_DICT.keys()), type(_DICT.values()), type(_DICT.items()))
 
 
-class Iterators(Defaults):
+class Iterators(Adapter):
     """Exact builtin types: their length hints and mappings are C code that runs no user code."""
 
     def types(self) -> tuple[type, ...]:

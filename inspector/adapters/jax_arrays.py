@@ -8,7 +8,7 @@ import sys
 from math import prod
 from typing import Any
 
-from inspector.adapters.base import Defaults, Elements, type_attribute, type_name
+from inspector.adapters.base import Adapter, Elements, type_attribute, type_name
 from inspector.adapters.registry import numbers
 from inspector.adapters.told import Layer, Told, attribute, of_type
 from inspector.facts.unknown import Unknown
@@ -22,7 +22,7 @@ ADDRESS_SINCE = (0, 10)
 NOT_SAID = Unknown("jax does not tell whether the bytes are its own or those of a NumPy array (device_put)")
 
 
-class JaxArrays(Defaults):
+class JaxArrays(Adapter):
     """ArrayImpl, keys, shapes: exact types; all tracers."""
 
     library = "jax"

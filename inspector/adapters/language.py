@@ -4,13 +4,13 @@
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements, type_name
+from inspector.adapters.base import Adapter, Elements, type_name
 from inspector.adapters.formats import format_name
 from inspector.adapters.told import Layer, Told, attribute, field, of_type
 from inspector.facts.unknown import Unknown
 
 
-class Language(Defaults):
+class Language(Adapter):
     """Exact types only: a subclass may define `__buffer__` (PEP 688)."""
 
     def types(self) -> tuple[type, ...]:

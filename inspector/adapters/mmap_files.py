@@ -5,13 +5,13 @@ import mmap
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements
+from inspector.adapters.base import Adapter, Elements
 from inspector.adapters.language import asked, count_follows
 from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.unknown import Unknown
 
 
-class MmapFiles(Defaults):
+class MmapFiles(Adapter):
     """Exact mmap.mmap; a closed one has no bytes."""
 
     library = "mmap"

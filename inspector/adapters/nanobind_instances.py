@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, type_module, type_name
+from inspector.adapters.base import Adapter, type_module, type_name
 from inspector.adapters.told import BORROWED, Layer, Told, field
 from inspector.facts.unknown import Unknown
 
@@ -31,7 +31,7 @@ class Instance:
     keeps: bool
 
 
-class NanobindInstances(Defaults):
+class NanobindInstances(Adapter):
     """All classes with nanobind's metaclass."""
 
     library = "nanobind"

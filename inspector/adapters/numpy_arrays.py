@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements, extent, type_name
+from inspector.adapters.base import Adapter, Elements, extent, type_name
 from inspector.adapters.told import Told
 from inspector.facts.layout import Member
 from inspector.facts.memory import Range
@@ -54,7 +54,7 @@ _FORMATS: dict[str, str] = {}
 """Typestr of a number -> NumPy's name, cached: `dtype.name` is computed in Python each time."""
 
 
-class NumPyArrays(Defaults):
+class NumPyArrays(Adapter):
     """ndarray and its subclasses (same C struct), and the holders that NumPy puts between views."""
 
     library = "numpy"

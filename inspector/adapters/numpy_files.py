@@ -4,13 +4,13 @@
 import sys
 from typing import Any
 
-from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, attribute, finding
 
 _get = object.__getattribute__
 
 
-class NumPyFiles(Defaults):
+class NumPyFiles(Adapter):
     """Exact NpzFile and nditer."""
 
     library = "numpy"

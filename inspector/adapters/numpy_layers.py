@@ -4,7 +4,7 @@
 import sys
 from typing import Any
 
-from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import (
     DERIVED,
     Evidence,
@@ -22,7 +22,7 @@ WRITEBACKIFCOPY, WRITEABLE, OWNDATA = 0x2000, 0x400, 0x4
 ARENA = Unknown("plus the arena of its long strings: NumPy does not say how large it is")
 
 
-def layers(x: Any, adapter: Defaults, fields: tuple[Any, ...]) -> Told:
+def layers(x: Any, adapter: Adapter, fields: tuple[Any, ...]) -> Told:
     """Wrapper and buffer of an ndarray; `fields` as `_native.ndarray_fields` gives them."""
     address, _, _, flags, base, descr = fields
     arena = descr.char == "T"

@@ -13,7 +13,7 @@ from typing import Any
 
 from inspector._native import Subject
 from inspector.adapters import pandas_layers
-from inspector.adapters.base import Column, Defaults, Elements, stored, type_module, type_name
+from inspector.adapters.base import Adapter, Column, Elements, stored, type_module, type_name
 from inspector.adapters.holders import also_held, is_array, owner_address, whose
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.adapters.told import Evidence, Told
@@ -34,7 +34,7 @@ MOST_NAMED = 8
 """Blocks named in the facts; a frame of mixed types rarely has more."""
 
 
-class PandasFrames(Defaults):
+class PandasFrames(Adapter):
     """Exact DataFrame, Series, the indexes, and pandas' own extension arrays."""
 
     library = "pandas"

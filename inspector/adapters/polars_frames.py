@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from inspector.adapters.base import Column, Defaults, Elements, stored, type_module, type_name
+from inspector.adapters.base import Adapter, Column, Elements, stored, type_module, type_name
 from inspector.adapters.holders import MOST_LAYERS
 from inspector.adapters.told import DERIVED, Layer, Told, attribute, of_type, recipe
 from inspector.facts.unknown import Unknown
@@ -20,7 +20,7 @@ MOST_CHUNKS = 64
 MOST_COLUMNS = 64
 
 
-class PolarsFrames(Defaults):
+class PolarsFrames(Adapter):
     """Exact Series, DataFrame, LazyFrame and the objects they hold, read through `_s` and `_df`."""
 
     library = "polars"

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from inspector import _native
-from inspector.adapters.base import Column, Defaults, Elements, type_module, type_name
+from inspector.adapters.base import Adapter, Column, Elements, type_module, type_name
 from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, is_array
 from inspector.adapters.told import DERIVED, Finding, Layer, Told, attribute, field, finding, of_type
 from inspector.facts.memory import Range
@@ -58,7 +58,7 @@ class Kind(NamedTuple):
 UNSEEN = Kind("a class of buffer the self test did not make", "", 0)
 
 
-class PyarrowBuffers(Defaults):
+class PyarrowBuffers(Adapter):
     """pyarrow's own exact types; user extension arrays are not inspected."""
 
     library = "pyarrow"

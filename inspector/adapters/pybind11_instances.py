@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, type_module, type_name
+from inspector.adapters.base import Adapter, type_module, type_name
 from inspector.adapters.told import BORROWED, Layer, Told, field
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import basic_size, type_bases
@@ -34,7 +34,7 @@ class Instance:
     patients: bool
 
 
-class Pybind11Instances(Defaults):
+class Pybind11Instances(Adapter):
     """All classes with pybind11's base in their MRO; the metaclass tells, before anything is read."""
 
     library = "pybind11_builtins"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector._native import Subject
-from inspector.adapters.base import Defaults, Elements, type_module, type_name
+from inspector.adapters.base import Adapter, Elements, type_module, type_name
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.adapters.told import Finding, Layer, Told, attribute, field, finding
 from inspector.facts.unknown import Unknown
@@ -19,7 +19,7 @@ GENERATED = "mod.cpp"
 MOST_NAMED = 12
 
 
-class PytensorVariables(Defaults):
+class PytensorVariables(Adapter):
     """Exact types: a user's variable class may keep its value elsewhere."""
 
     library = "pytensor"

@@ -5,13 +5,13 @@ import functools
 import weakref
 from typing import Any
 
-from inspector.adapters.base import Defaults
+from inspector.adapters.base import Adapter
 from inspector.adapters.told import Layer, Told, attribute
 
 _CACHED = type(functools.lru_cache(len))
 
 
-class References(Defaults):
+class References(Adapter):
     """Exact weakref.ref and the C type behind functools.lru_cache."""
 
     def types(self) -> tuple[type, ...]:

@@ -11,7 +11,7 @@ from functools import partial
 from types import ModuleType
 
 from inspector.adapters import trial
-from inspector.adapters.base import Adapter, Defaults, type_attribute, type_module
+from inspector.adapters.base import Adapter, type_attribute, type_module
 from inspector.errors import InspectorWarning
 from inspector.facts.record import dataclass
 from inspector.objects.classes import type_bases
@@ -132,7 +132,7 @@ class Registry:
         self._families.update(families)
         self._marked.update(dict.fromkeys(adapter.marks, adapter))
         claims = type_attribute(type(adapter), "claims")
-        if claims not in (None, Defaults.claims) and adapter not in self._claiming:
+        if claims not in (None, Adapter.claims) and adapter not in self._claiming:
             self._claiming.append(adapter)
 
     def _load(self, library: str, load: Callable[[], Adapter]) -> None:

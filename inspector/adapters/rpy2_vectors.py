@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements, type_name
+from inspector.adapters.base import Adapter, Elements, type_name
 from inspector.adapters.formats import number_text
 from inspector.adapters.registry import numbers
 from inspector.adapters.told import Layer, Told, attribute, field
@@ -34,7 +34,7 @@ EXPANDS = ("np.asarray(x)", "memoryview(x)", "hasattr(x, '__array_interface__')"
 KEEPS = ("x[i]", "len", "repr", "str")
 
 
-class Rpy2Vectors(Defaults):
+class Rpy2Vectors(Adapter):
     """rpy2's Sexp with its subclasses: the capsule in its slot holds the address of the R object."""
 
     library = "rpy2"

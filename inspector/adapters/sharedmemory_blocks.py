@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: MIT
 from typing import Any
 
-from inspector.adapters.base import Defaults, Elements
+from inspector.adapters.base import Adapter, Elements
 from inspector.adapters.language import asked
 from inspector.adapters.told import Layer, Told, attribute
 
 
-class SharedMemoryBlocks(Defaults):
+class SharedMemoryBlocks(Adapter):
     """Exact SharedMemory; after close() it has no buffer."""
 
     library = "multiprocessing"

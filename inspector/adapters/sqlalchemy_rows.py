@@ -5,7 +5,7 @@ import gc
 import sys
 from typing import Any
 
-from inspector.adapters.base import Defaults, stored, type_attribute, type_name
+from inspector.adapters.base import Adapter, stored, type_attribute, type_name
 from inspector.adapters.told import Layer, Told, attribute, of_type, recipe
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
@@ -15,7 +15,7 @@ NOT_KNOWN = Unknown("known when the statement has run")
 NOT_SHOWN = Unknown("a result does not show how many rows are left: fetching takes them")
 
 
-class SqlalchemyRows(Defaults):
+class SqlalchemyRows(Adapter):
     """User classes that SQLAlchemy maps; results and statements with all subclasses."""
 
     library = "sqlalchemy"

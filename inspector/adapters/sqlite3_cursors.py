@@ -7,7 +7,7 @@ import struct
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.unknown import Unknown
 
@@ -17,7 +17,7 @@ _CHANGES = sqlite3.Connection.__dict__["total_changes"].__get__
 NOT_SHOWN = Unknown("sqlite3 does not show whether rows are left: fetchone() would take one")
 
 
-class Sqlite3Cursors(Defaults):
+class Sqlite3Cursors(Adapter):
     """Exact Connection, Cursor, Row, Blob; reads their C members."""
 
     library = "sqlite3"

@@ -5,14 +5,14 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.unknown import Unknown
 
 MOST_NAMED = 6
 
 
-class TorchFunctions(Defaults):
+class TorchFunctions(Adapter):
     """torch._C._FunctionBase (THPFunction) with its subclasses, read by the base's getters."""
 
     library = "torch"

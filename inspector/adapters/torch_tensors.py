@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements, type_module, type_name
+from inspector.adapters.base import Adapter, Elements, type_module, type_name
 from inspector.adapters.formats import number_text
 from inspector.adapters.told import Layer, Told, attribute, field, finding, of_type
 from inspector.facts.unknown import Unknown
@@ -36,7 +36,7 @@ FOREIGN: set[int] = set()
 """Addresses of deleters that hold another library's object; the self test finds them."""
 
 
-class TorchTensors(Defaults):
+class TorchTensors(Adapter):
     """TensorBase and the storages, with subclasses and fake tensors: they have the same struct."""
 
     library = "torch"

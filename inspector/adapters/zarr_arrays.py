@@ -8,7 +8,7 @@ from itertools import islice
 from math import prod
 from typing import Any
 
-from inspector.adapters.base import Defaults, stored, type_name
+from inspector.adapters.base import Adapter, stored, type_name
 from inspector.adapters.told import Layer, Told, attribute
 from inspector.facts.unknown import Unknown
 
@@ -17,7 +17,7 @@ MOST_CHUNKS = 20_000
 _METADATA = ("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
 
 
-class ZarrArrays(Defaults):
+class ZarrArrays(Adapter):
     """Exact zarr.Array (zarr 3)."""
 
     library = "zarr"

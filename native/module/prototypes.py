@@ -1,4 +1,4 @@
-"""Write the prototypes of CPython's public C API, one a line, from the headers that the extension is built with.
+"""Write the prototypes of CPython's public C API, one a line, from the headers of the build.
 
 CMake runs it: module/prototypes.py INCLUDE prototypes.txt. Functions of Windows, private ones and those that
 take a pointer to a function as C spells it are left out.

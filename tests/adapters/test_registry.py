@@ -12,7 +12,7 @@ import pytest
 from apart import printed
 
 from inspector.adapters import registry
-from inspector.adapters.base import Defaults, Elements, type_attribute, type_name
+from inspector.adapters.base import Adapter, Elements, type_attribute, type_name
 from inspector.adapters.registry import Registry, adapter_of
 from inspector.adapters.spans import numeric_spans
 from inspector.errors import InspectorWarning
@@ -24,7 +24,7 @@ class Vector:
     """A type of some library."""
 
 
-class Vectors(Defaults):
+class Vectors(Adapter):
     """Twenty lines are enough."""
 
     library = "vectors"
@@ -91,8 +91,8 @@ def test_a_library_half_imported_is_waited_for(vectors: Any) -> None:
 def test_an_installed_package_brings_its_adapter(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "vectors.py").write_text("class Vector: pass\n__version__ = '1.5'\n")
     (tmp_path / "vectors_inspector.py").write_text(
-        "from inspector.adapters.base import Defaults\nimport vectors\n"
-        "class Vectors(Defaults):\n    library = 'vectors'\n    versions = ('1', '2')\n"
+        "from inspector.adapters.base import Adapter\nimport vectors\n"
+        "class Vectors(Adapter):\n    library = 'vectors'\n    versions = ('1', '2')\n"
         "    def types(self): return (vectors.Vector,)\nADAPTER = Vectors()\n"
     )
     installed = tmp_path / "vectors_inspector-1.dist-info"

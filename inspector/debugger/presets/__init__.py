@@ -41,7 +41,7 @@ def preset_named(name: str) -> Preset:
 
 @cache
 def of_cpython() -> dict[str, str]:
-    """Prototypes of CPython's C API by function, from its headers: for interpreters without debug information."""
+    """Prototypes of the C API by function, from its headers: for interpreters without debug information."""
     from inspector import _native
 
     lines = (Path(_native.__file__ or "").parent / "prototypes.txt").read_text().splitlines()

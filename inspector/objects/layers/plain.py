@@ -12,7 +12,7 @@ import types
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, type_module, type_name
+from inspector.adapters.base import Adapter, type_module, type_name
 from inspector.adapters.told import Layer, Told, attribute, field, of_type
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import is_heap_type, type_bases, type_namespace
@@ -38,7 +38,7 @@ _MANAGED_DICT = 1 << 4
 MOST_CLASSES = 32
 
 
-class Plain(Defaults):
+class Plain(Adapter):
     """Builtin values, containers and code: computed, and their own."""
 
     def layers(self, x: Any) -> Told:
@@ -49,7 +49,7 @@ class Plain(Defaults):
         return Told((Layer("wrapper", name, "computed", storage, "owned", evidence),))
 
 
-class Instances(Defaults):
+class Instances(Adapter):
     """Instances of classes: the storage of their attributes; their meaning to the class is unknown."""
 
     def layers(self, x: Any) -> Told:

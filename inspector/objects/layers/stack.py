@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from inspector.adapters.base import Adapter, Defaults, Elements, type_name
+from inspector.adapters.base import Adapter, Elements, type_name
 from inspector.adapters.registry import adapter_of
 from inspector.adapters.told import Told, of_type
 from inspector.binaries.mappings import plain_mapping
@@ -116,7 +116,7 @@ def _derived(
 
 def _spans(x: Any, adapter: Adapter, blocks: tuple[Elements, ...]) -> tuple[Range, ...]:
     """`adapter.spans(x)`; if that is only the ranges of its elements, from `blocks`."""
-    if type(adapter).spans is not Defaults.spans:
+    if type(adapter).spans is not Adapter.spans:
         return adapter.spans(x)
     ranges = (block.range for block in blocks)
     return tuple(found for found in ranges if found.bytes)

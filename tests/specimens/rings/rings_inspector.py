@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: MIT
 import rings
 
-from inspector.adapters.base import Defaults, block
+from inspector.adapters.base import Adapter, block
 
 
-class Rings(Defaults):
+class Rings(Adapter):
     library, versions, exact = "rings", ("1.4", "2"), ("Ring",)
 
     def sample(self):
