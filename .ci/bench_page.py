@@ -40,7 +40,32 @@ def section(bench, rows, version, load):
     day = datetime.date.today().isoformat()
     where = f"CPython {version}, Linux {platform.release()}, {cores()}, {day}, load {load:.1f}."
     name = bench.stem.partition("_")[2]
-    return "\n".join([f"### {name}", "", f"{asks} {where}", "", HEAD, *map(drawn, rows)])
+    table = side_by_side(rows) or [HEAD, *map(drawn, rows)]
+    return "\n".join([f"### {name}", "", f"{asks} {where}", "", *table])
+
+
+def side_by_side(rows):
+    """The rows "work, way", several ways of each work: a row a work, a column a way; else None."""
+    works = {}
+    for row in rows:
+        if "absent" not in row:
+            work, _, way = row["what"].rpartition(", ")
+            works.setdefault(work, {})[way] = row
+    ways = list(next(iter(works.values()), ()))
+    if len(works) < 3 or len(ways) < 3 or any(list(found) != ways for found in works.values()):
+        return None
+    head = f"| | untraced | {' | '.join(ways)} |\n|---|{'---:|' * (len(ways) + 1)}"
+    return [head, *(f"| {work} | {' | '.join(compared(found))} |" for work, found in works.items())]
+
+
+def compared(found):
+    """The cells of a work: its own time untraced, then of each way the time, the ratio, and the bar on it."""
+    last = list(found.values())[-1]
+    yield amount(last["theirs"], last["unit"])
+    for row in found.values():
+        said = f"{amount(row['ours'], row['unit'])}, {row['ratio']:.2f}"
+        said += "" if row["bar"] is None else f" {'≤' if row['holds'] else '>'} {row['bar']:g}"
+        yield f"**{said}**" if row["holds"] is False else said
 
 
 def cores():
