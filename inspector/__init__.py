@@ -10,40 +10,22 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_DOORS = {
-    "inspect": "inspector.api",
-    "refcount": "inspector.api",
-    "owners": "inspector.api",
-    "chain": "inspector.api",
-    "retained": "inspector.api",
-    "shares": "inspector.api",
-    "compare": "inspector.api",
-    "materialization": "inspector.api",
-    "findings": "inspector.api",
-    "aliases": "inspector.api",
-    "snapshot": "inspector.api",
-    "heap": "inspector.api",
-    "call_c": "inspector.sessions.compiled_call",
-    "compile_c": "inspector.api",
-    "attach": "inspector.sessions.running",
-    "breakpoints": "inspector.sessions.running",
-    "stacks": "inspector.sessions.running",
-    "writes": "inspector.sessions.running",
-    "trace": "inspector.sessions.trace",
-    "no_copy": "inspector.sessions.promises",
-    "no_materialize": "inspector.sessions.promises",
-    "conversions": "inspector.sessions.preview",
-    "leaks": "inspector.sessions.leaks",
-    "no_leaks": "inspector.sessions.leaks",
-    "load": "inspector.sessions.trace",
-    "on": "inspector.faces.cluster.client",
-    "Report": "inspector.report",
-    "Unknown": "inspector.facts.unknown",
-    "Immortal": "inspector.facts.unknown",
-    "check_lazy": "inspector.lazy",
-    "lazy": "inspector",
-    "errors": "inspector",
+_ROOMS = {
+    "inspector.api": "inspect refcount owners chain retained shares compare materialization findings aliases "
+    "snapshot heap compile_c",
+    "inspector.sessions.compiled_call": "call_c",
+    "inspector.sessions.running": "attach breakpoints stacks writes",
+    "inspector.sessions.trace": "trace load",
+    "inspector.sessions.promises": "no_copy no_materialize",
+    "inspector.sessions.preview": "conversions",
+    "inspector.sessions.leaks": "leaks no_leaks",
+    "inspector.faces.cluster.client": "on",
+    "inspector.report": "Report",
+    "inspector.facts.unknown": "Unknown Immortal",
+    "inspector.lazy": "check_lazy",
+    "inspector": "lazy errors",
 }
+_DOORS = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 __all__ = sorted([*_DOORS, "__version__"])
 

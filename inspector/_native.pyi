@@ -1059,6 +1059,3 @@ def traps_disarm() -> None:
 
 def traps_watch(on: bool, /) -> None:
     """Tell the debugger whether the user's code is running; other hits are the tool's own."""
-
-def traps_counts() -> tuple[int, int]:
-    """Since `traps_arm`: (breakpoints that a thread hit and removed, single steps that were ended)."""

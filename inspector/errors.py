@@ -1,6 +1,7 @@
 """The errors a user meets: each has a slug, and docs/messages.md has a section for each slug."""
 
 # SPDX-License-Identifier: MIT
+from collections.abc import Mapping
 from typing import Final
 
 EXIT_DONE: Final = 0
@@ -29,6 +30,11 @@ class InspectorError(Exception):
         parts = [self.what, f"why: {self.why}" if self.why else "", f"do: {self.do}" if self.do else ""]
         return " · ".join(part for part in parts if part)
 
+    def told(self) -> dict[str, str]:
+        """The error as plain values, which `heard` makes an error again in another process."""
+        said = {"what": self.what, "slug": self.slug, "why": self.why, "do": self.do}
+        return {**said, "kind": type(self).__name__}
+
     def block(self, who: str = "inspector") -> str:
         """The error as a user reads it: what, why, what to do, where to read on; no control characters."""
         lines = [_printable(f"{who}: {self.what}")]
@@ -53,6 +59,18 @@ class OurFault(InspectorError):
     """The tool itself failed; the inspected program is unharmed."""
 
     exit_code = EXIT_OUR_FAULT
+
+
+def heard(said: Mapping[str, str]) -> InspectorError:
+    """The error that another process told."""
+    kinds = {kind.__name__: kind for kind in (TargetGone, OurFault)}
+    kind = kinds.get(said["kind"], InspectorError)
+    return kind(said["what"], slug=said["slug"], why=said["why"], do=said["do"])
+
+
+def unreadable(path: object, error: OSError, do: str) -> InspectorError:
+    """The error for a file that cannot be read."""
+    return InspectorError(f"cannot read {path}: {error.strerror}.", slug="unreadable-file", do=do)
 
 
 def unwritable(path: object, error: OSError) -> InspectorError:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, unreadable
 from inspector.facts.columns import COLUMNS, fact_class
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import SCHEMA, from_wire
@@ -211,11 +211,7 @@ def _read(path: Path) -> str:
             raise _bad(str(path), f"it is larger than {LARGEST_FILE_BYTES:,} bytes")
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise InspectorError(
-            f"cannot read {path}: {error.strerror}.",
-            slug="unreadable-file",
-            do="give the path of a saved report",
-        ) from None
+        raise unreadable(path, error, "give the path of a saved report") from None
     except UnicodeDecodeError:
         raise _bad(str(path), "it is not text") from None
 

@@ -16,7 +16,6 @@ MOST_WRAPPERS = 8
 MOST_VARIABLES = 64
 _INNER = ("array", "_data", "_ndarray")
 """Attributes of the wrapped object: in xarray's wrappers, a pandas index, a pandas extension array."""
-FILE_SAYS = Unknown("a lazy index of a file's variable")
 
 
 class XarrayVariables(Holder):

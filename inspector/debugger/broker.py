@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from inspector.debugger import healing, preflight
 from inspector.debugger.child import SILENT_S, Gdb
-from inspector.debugger.lines import Lines, Message
+from inspector.debugger.lines import Lines, Message, over
 from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
 from inspector.objects.isolation import leave_parent
@@ -131,7 +131,7 @@ class Broker:
             else:
                 self._pass_on(client, own, do, message)
         except InspectorError as error:
-            self._answer(client, own, error=spoken(error))
+            self._answer(client, own, error=error.told())
 
     def _answer(self, client: Lines, own: int, **said: Any) -> None:
         if client in self.clients:
@@ -195,7 +195,7 @@ class Broker:
         self.gdb = None
         self._look_after(code, silent)
         for client, own, _ in self.waiting.values():
-            error = spoken(preflight.without_python()) if has_no_python else _no_gdb(self.ended)
+            error = preflight.without_python().told() if has_no_python else _no_gdb(self.ended)
             self._answer(client, own, error=error)
         self.waiting.clear()
         for client in set(self.clients):
@@ -228,35 +228,17 @@ class Broker:
                     self.gdb.end()
 
 
-def spoken(error: InspectorError) -> dict[str, str]:
-    """An error as a JSON object."""
-    return {
-        "what": error.what,
-        "slug": error.slug,
-        "why": error.why,
-        "do": error.do,
-        "kind": type(error).__name__,
-    }
-
-
 def _late(state: str) -> dict[str, str]:
-    error = InspectorError(
+    return InspectorError(
         "gdb did not finish in time.",
         slug="gdb-late",
         why=f"the session is {state}",
         do="ask for less at a time, or leave the session; the process continues either way",
-    )
-    return spoken(error)
+    ).told()
 
 
 def _no_gdb(ended: str) -> dict[str, str]:
-    error = InspectorError(
-        "the session with gdb is over.",
-        slug="gdb-ended",
-        why=ended or "the session was left",
-        do="collected hits are kept; begin another session for more",
-    )
-    return spoken(error)
+    return over(ended or "the session was left").told()
 
 
 def main() -> None:

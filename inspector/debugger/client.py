@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from inspector.debugger.lines import Lines, Message
-from inspector.errors import InspectorError, OurFault, TargetGone
+from inspector.debugger.lines import Lines, Message, over
+from inspector.errors import InspectorError, OurFault, heard
 
 START_S: Final = 20.0
 ATTACH_S: Final = 90.0
@@ -30,7 +30,6 @@ _BOOT: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]); from inspector.debugger.broker import main; main()"
 )
 _ROOT: Final = Path(__file__).resolve().parents[2]
-_KINDS: Final = {"TargetGone": TargetGone, "OurFault": OurFault}
 
 
 class Client:
@@ -86,14 +85,9 @@ class Client:
             answer = self._await(number, time.monotonic() + deadline_s + 10)
         except (EOFError, OSError):
             self.state = "gone"
-            raise InspectorError(
-                "the session with gdb is over.",
-                slug="gdb-ended",
-                why="the broker has ended",
-                do="collected hits are kept; begin another session for more",
-            ) from None
+            raise over("the broker has ended") from None
         if "error" in answer:
-            raise raised(answer["error"])
+            raise heard(answer["error"])
         return answer
 
     def _await(self, number: int, limit: float) -> Message:
@@ -157,12 +151,6 @@ def late(seconds: float) -> InspectorError:
         why="no breakpoint was reached and the program did not end",
         do="wait longer, or give another place",
     )
-
-
-def raised(said: dict[str, str]) -> InspectorError:
-    """The InspectorError that the other side sent."""
-    kind = _KINDS.get(said.get("kind", ""), InspectorError)
-    return kind(said["what"], slug=said["slug"], why=said["why"], do=said["do"])
 
 
 def python() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspector.debugger.stacks import reader, stack_of
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, unreadable
 from inspector.facts.crash import Crash
 from inspector.facts.stack import Stack, Stacks
 from inspector.facts.unknown import Address, Unknown
@@ -25,11 +25,8 @@ def is_core(path: str) -> bool:
     except IsADirectoryError:
         return False
     except OSError as error:
-        raise InspectorError(
-            f"cannot read {path}: {error.strerror}.",
-            slug="unreadable-file",
-            do="give the path of a core file, or of the folder of a kept trace",
-        ) from None
+        do = "give the path of a core file, or of the folder of a kept trace"
+        raise unreadable(path, error, do) from None
     if head[:4] != _ELF or int.from_bytes(head[16:18], "little") != _CORE:
         raise InspectorError(
             f"{path} is not a core file.",

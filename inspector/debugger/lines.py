@@ -6,6 +6,8 @@ import socket
 from collections.abc import Iterator
 from typing import Any, Final
 
+from inspector.errors import InspectorError
+
 Message = dict[str, Any]
 LINE_BYTES_MAX: Final = 64 << 20
 """A longer line is an error of the other side."""
@@ -42,3 +44,9 @@ class Lines:
     def close(self) -> None:
         """Close the socket."""
         self.stream.close()
+
+
+def over(why: str) -> InspectorError:
+    """The error for a session with gdb that has ended."""
+    do = "collected hits are kept; begin another session for more"
+    return InspectorError("the session with gdb is over.", slug="gdb-ended", why=why, do=do)

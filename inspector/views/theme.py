@@ -3,44 +3,23 @@
 # SPDX-License-Identifier: MIT
 from typing import Final
 
-TERMINAL: Final = {
-    "fact": "none",
-    "dim": "dim",
-    "label": "dim",
-    "name": "bold",
-    "code": "bold",
-    "good": "green",
-    "warn": "yellow",
-    "danger": "bold red",
-    "native": "cyan",
-    "python": "blue",
+_INK, _GREY = ("#1f2328", "#e6edf3"), ("#5f6670", "#98a1ab")
+_STYLES: Final = {
+    "fact": ("none", *_INK),
+    "dim": ("dim", *_GREY),
+    "label": ("dim", *_GREY),
+    "name": ("bold", *_INK),
+    "code": ("bold", *_INK),
+    "good": ("green", "#1a7f37", "#56c271"),
+    "warn": ("yellow", "#8a5a00", "#e0b050"),
+    "danger": ("bold red", "#b3261e", "#ff7b72"),
+    "native": ("cyan", "#0b6e77", "#4fc3cf"),
+    "python": ("blue", "#2557b8", "#7fb0ff"),
 }
+TERMINAL: Final = {style: ansi for style, (ansi, _, _) in _STYLES.items()}
 """Style name -> rich style. ANSI names, so that the terminal's own palette applies."""
-
-LIGHT: Final = {
-    "fact": "#1f2328",
-    "dim": "#5f6670",
-    "label": "#5f6670",
-    "name": "#1f2328",
-    "code": "#1f2328",
-    "good": "#1a7f37",
-    "warn": "#8a5a00",
-    "danger": "#b3261e",
-    "native": "#0b6e77",
-    "python": "#2557b8",
-}
-DARK: Final = {
-    "fact": "#e6edf3",
-    "dim": "#98a1ab",
-    "label": "#98a1ab",
-    "name": "#e6edf3",
-    "code": "#e6edf3",
-    "good": "#56c271",
-    "warn": "#e0b050",
-    "danger": "#ff7b72",
-    "native": "#4fc3cf",
-    "python": "#7fb0ff",
-}
+LIGHT: Final = {style: light for style, (_, light, _) in _STYLES.items()}
+DARK: Final = {style: dark for style, (_, _, dark) in _STYLES.items()}
 BACKGROUND: Final = {"light": "#ffffff", "dark": "#0d1117"}
 BOLD: Final = frozenset({"name", "danger"})
 

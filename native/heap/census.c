@@ -106,8 +106,6 @@ static void settle(census *c, PyObject *object) {
     }
 }
 
-// ----- the walk ---------------------------------------------------------------------------------
-
 // A visitproc. The mark comes before the look: an object referred to a thousand times is looked at once,
 // and its header is not read before it had time to arrive from memory.
 static int meet(PyObject *object, void *arg) {
@@ -169,8 +167,6 @@ static void walk_list(census *c, PyGC_Head *head) {
     }
 }
 
-// ----- the tool's own ---------------------------------------------------------------------------
-
 static int is_counted(census *c, PyObject *object) {
     if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HAVE_GC) && compat_gc_tracked(object)) {
         return 1;
@@ -211,8 +207,6 @@ static void census_deinit(census *c) {
     arena_deinit(&c->open.items);
     arena_deinit(&c->own.items);
 }
-
-// ----- the answer -------------------------------------------------------------------------------
 
 // The walk itself; the caller has switched the gc off, and ends with census_deinit. 0, or -1: out of memory,
 // or interrupted.

@@ -25,8 +25,6 @@
 #define AT_ONCE 4096
 #define BEFORE_OBJECT 32 // what stands before an object: the gc's header, an instance's dict
 
-// ----- roots ------------------------------------------------------------------------------------
-
 static void add_root(chain_search *search, chain_root root) {
     if (root.object && marks_add(&search->seen, root.object) != 1) {
         return; // already a root
@@ -117,8 +115,6 @@ static void add_roots(chain_search *search) {
         }
     }
 }
-
-// ----- the search -------------------------------------------------------------------------------
 
 // Makes place for one row more; 0, or -1 when memory is out.
 static int queue_grow(chain_search *search, arena *place, size_t count, size_t bytes_each) {

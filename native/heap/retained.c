@@ -41,8 +41,6 @@ typedef struct {
     int failed; // memory ran out, or Ctrl-C
 } retained_graph;
 
-// ----- finding an object's entry ----------------------------------------------------------------
-
 static retained_entry *entry_at(retained_graph *graph, size_t index) {
     return (retained_entry *)graph->entries.start + index;
 }
@@ -92,8 +90,6 @@ static void graph_deinit(retained_graph *graph) {
     arena_deinit(&graph->table);
     arena_deinit(&graph->open.items);
 }
-
-// ----- the three passes -------------------------------------------------------------------------
 
 // Loaded modules and their namespaces are held by the interpreter. Start objects keep their entries.
 static void hold_modules(retained_graph *graph) {

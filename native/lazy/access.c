@@ -103,8 +103,6 @@ static PyObject *vector_take(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-// --- data2 ------------------------------------------------------------------------------------------------
-
 static PyObject *vector_dataptr_or_null(PyObject *self, PyObject *unused) {
     LazyVector *vector = (LazyVector *)self;
     if (lazy_state_of(vector) == LAZY_DONE) {
@@ -185,8 +183,6 @@ PyMethodDef lazy_access_methods[] = {
     {"note", vector_note, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
-
-// --- getters ----------------------------------------------------------------------------------------------
 
 static PyObject *get_format(PyObject *self, void *unused) {
     return PyUnicode_FromString(((LazyVector *)self)->kind->code);

@@ -32,8 +32,6 @@ int lazy_getbuffer(PyObject *self, Py_buffer *view, int flags) {
 
 void lazy_releasebuffer(PyObject *self, Py_buffer *view) { ((LazyVector *)self)->exports--; }
 
-// --- DLPack: the structs of dlpack.h, which are its interface ---------------------------------------------
-
 typedef struct {
     void *bytes;
     int32_t device_type, device_id;

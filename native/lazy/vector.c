@@ -19,8 +19,6 @@
 
 #include <structmember.h>
 
-// --- life -----------------------------------------------------------------------------------------------
-
 static PyObject *vector_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     LazyVector *vector = (LazyVector *)type->tp_alloc(type, 0);
     if (vector) {
@@ -170,8 +168,6 @@ static PyObject *vector_sizeof(PyObject *self, PyObject *unused) {
     }
     return PyLong_FromSsize_t(bytes);
 }
-
-// --- the type ---------------------------------------------------------------------------------------------
 
 static PyMethodDef vector_own_methods[] = {
     {"__arrow_c_array__", (PyCFunction)(void (*)(void))lazy_arrow_array, METH_VARARGS | METH_KEYWORDS, NULL},

@@ -1,10 +1,8 @@
 // Slots patched for leak checks only: functions that free memory, and allocators that chosen modules import.
 // SPDX-License-Identifier: MIT
-#include "leaks/freeing.h"
-#include "leaks/frees.h"
+#include "leaks/leaks.h"
 #include "leaks/raw_memory/followed.h"
-#include "leaks/raw_memory/hooks.h"
-#include "trace/arm/loaded.h"
+#include "trace/arm/got.h"
 #include "trace/capi/slot_table.h"
 
 static PyObject *freeing_arm(PyObject *module, PyObject *ignored) {

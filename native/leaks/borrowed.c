@@ -6,7 +6,7 @@
 // of a binding) may keep it or not; it counts as no owner.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "leaks/views.h"
+#include "leaks/leaks.h"
 #include "objects/objects.h"
 
 enum { BASES_MAX = 16, IN_OBJECT_BYTES = 256 };

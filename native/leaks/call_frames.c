@@ -5,12 +5,12 @@
 // SPDX-License-Identifier: MIT
 #include "leaks/call_frames.h"
 #include "leaks/entries/table.h"
-#include "leaks/statics.h"
+#include "leaks/leaks.h"
 #include "objects/objects.h"
 #include "trace/capi/capi.h"
 #include "trace/record/convention.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
-#include "trace/record/running.h"
 
 enum { ARGUMENTS_MAX = 12, WORDS_CHECKED = 16 };
 

@@ -10,18 +10,14 @@
 // reference to it (LEDGER_HELD) and drops it at the end if nothing refers to it. No correct code can notice:
 // only the call has the object.
 // SPDX-License-Identifier: MIT
-#include "leaks/calls.h"
-#include "leaks/call_frames.h"
-#include "leaks/dtypes.h"
-#include "leaks/entries/table.h"
-#include "leaks/frees.h"
-#include "leaks/statics.h"
-#include "leaks/views.h"
-#include "objects/objects.h"
 #include "trace/arm/calls.h"
+#include "leaks/call_frames.h"
+#include "leaks/entries/table.h"
+#include "leaks/leaks.h"
+#include "objects/objects.h"
 #include "trace/capi/capi.h"
 #include "trace/record/convention.h"
-#include "trace/record/running.h"
+#include "trace/record/record.h"
 
 enum { FOLLOWED = 3 };
 

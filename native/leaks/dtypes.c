@@ -15,11 +15,11 @@
 // show it. References released by statics and fields are known (ledger_frames_released), those of heap
 // structs not.
 // SPDX-License-Identifier: MIT
-#include "leaks/dtypes.h"
 #include "leaks/call_frames.h"
+#include "leaks/leaks.h"
 #include "objects/objects.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
-#include "trace/record/running.h"
 
 enum { ALLOCATED_MAX = 128, WORDS_CHECKED = 16, PAGE_BYTES = 4096 };
 

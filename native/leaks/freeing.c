@@ -11,9 +11,8 @@
 // Limits and why. munmap, allocators linked into a library (mimalloc, jemalloc), caches of free blocks
 // (NumPy) and calls inside libc and Python are not seen; leaks/frees.c hooks Python's domains.
 // SPDX-License-Identifier: MIT
-#include "leaks/freeing.h"
+#include "leaks/leaks.h"
 #include "leaks/raw_memory/followed.h"
-#include "leaks/views.h"
 #include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"
 

@@ -21,13 +21,10 @@
 //
 // Limits and why. At most KEPT_MAX blocks wait; more are freed at once. A type's own allocator is not seen.
 // SPDX-License-Identifier: MIT
-#include "leaks/frees.h"
 #include "leaks/call_frames.h"
-#include "leaks/dtypes.h"
 #include "leaks/entries/table.h"
-#include "leaks/raw_memory/allocation_runs.h"
+#include "leaks/leaks.h"
 #include "leaks/raw_memory/followed.h"
-#include "leaks/views.h"
 #include "objects/objects.h"
 
 enum { KEPT_MAX = 1 << 15, WAITING_MAX = 1 << 11, WAITING_BYTES = 512 };

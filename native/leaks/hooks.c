@@ -6,8 +6,7 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/hooks.h"
-#include "leaks/calls.h"
-#include "leaks/notes.h"
+#include "leaks/leaks.h"
 #include "trace/capi/failures.h"
 #include "trace/record/ring.h"
 

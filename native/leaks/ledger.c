@@ -6,18 +6,14 @@
 // Subjects; Python then searches memory for their owners. From ledger_close() on nothing is recorded.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "leaks/calls.h"
-#include "leaks/dtypes.h"
 #include "leaks/entries/table.h"
-#include "leaks/notes.h"
-#include "leaks/raw_memory/allocation_runs.h"
-#include "leaks/statics.h"
-#include "leaks/views.h"
+#include "leaks/leaks.h"
+#include "leaks/raw_memory/followed.h"
 #include "objects/objects.h"
 #include "trace/arm/calls.h"
-#include "trace/arm/numpy_table.h"
+#include "trace/arm/got.h"
 #include "trace/capi/hooks.h"
-#include "trace/record/running.h"
+#include "trace/record/record.h"
 
 #include <dlfcn.h>
 

@@ -5,14 +5,12 @@
 // thread that Python does not know runs the call unchanged.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
-#include "leaks/notes.h"
-#include "leaks/dtypes.h"
 #include "leaks/entries/table.h"
+#include "leaks/leaks.h"
 #include "leaks/raw_memory/followed.h"
-#include "leaks/views.h"
 #include "trace/capi/capi.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
-#include "trace/record/running.h"
 
 static void note(const noted_call *call, PyObject *object, char role, Py_ssize_t new_references) {
     ledger_entry *entry = object ? ledger_enter(object, new_references) : NULL;

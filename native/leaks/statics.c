@@ -8,9 +8,9 @@
 // Left out: libraries with more than LIBRARY_BYTES of such data, and those beyond WORDS_MAX. Fields of
 // structs on the heap are not seen; those of a method's own object are (leaks/call_frames.c).
 // SPDX-License-Identifier: MIT
-#include "leaks/statics.h"
+#include "leaks/leaks.h"
 #include "memory/memory.h"
-#include "trace/arm/relocations.h"
+#include "trace/arm/got.h"
 
 enum { LIBRARIES_MAX = 64, WORDS_MAX = 1 << 15, LIBRARY_BYTES = 32 << 10 };
 

@@ -16,8 +16,8 @@
 // Who frees. Nothing here owns a reference; the table is an arena of its own. Limits: NOTES_MAX notes.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "leaks/frees.h"
-#include "leaks/raw_memory/allocation_runs.h"
+#include "leaks/leaks.h"
+#include "leaks/raw_memory/followed.h"
 #include "memory/marks.h"
 #include "module/arena.h"
 #include "objects/objects.h"

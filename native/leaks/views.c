@@ -18,13 +18,13 @@
 // Which block contains an inner address is known at once for pymalloc, for malloc only when it is freed.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "leaks/views.h"
 #include "leaks/entries/table.h"
+#include "leaks/leaks.h"
 #include "memory/addresses.h"
 #include "objects/objects.h"
 #include "search/holders.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
-#include "trace/record/running.h"
 
 #include <pthread.h>
 
@@ -59,8 +59,6 @@ static scan_range forever[FOREVER_MAX]; // never freed
 static uint32_t forever_count;
 static uintptr_t prefix; // bytes that a debug allocator puts before a block (PYTHONMALLOC=debug)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-// ----- the table ----------------------------------------------------------------------------------
 
 static uint32_t bit_of(uintptr_t address) {
     return (uint32_t)((address >> 3) * 0x9E3779B97F4A7C15ULL >> (64 - FILTER_LOG2));
@@ -142,8 +140,6 @@ void ledger_views_watch(PyObject *object) {
     }
     pthread_mutex_unlock(&lock);
 }
-
-// ----- blocks that are freed ----------------------------------------------------------------------
 
 static void locate(freed_row *row) {
     if (running_has_gil()) {
@@ -241,8 +237,6 @@ int ledger_views_keep(uintptr_t block, const ledger_freeing *freeing) {
     }
     return 0;
 }
-
-// ----- open and closed ----------------------------------------------------------------------------
 
 static int watch_object(PyObject *object, void *unused) {
     ledger_views_watch(object);

@@ -22,8 +22,6 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-// --- scratch -------------------------------------------------------------------------------------
-
 // MAP_NORESERVE: a scratch reserves addresses, not memory; only what a search fills becomes resident.
 int scratch_init(scratch *ret, size_t size) {
     void *start =
@@ -53,8 +51,6 @@ void *scratch_alloc(scratch *memory, size_t size) {
     memory->used += size;
     return block;
 }
-
-// --- mappings ------------------------------------------------------------------------------------
 
 // Reads all of /proc/self/maps into the scratch; one read(2) returns at most a page.
 static const char *maps_text(scratch *memory, size_t *ret_length) {
@@ -127,8 +123,6 @@ const memory_map *memory_maps_find(const memory_maps *maps, uintptr_t address) {
     ptrdiff_t at = addresses_find(maps->rows, maps->count, sizeof *maps->rows, address);
     return at < 0 ? NULL : &maps->rows[at];
 }
-
-// --- safe reads ----------------------------------------------------------------------------------
 
 // The kernel returns a short count when the range runs into memory that is not mapped.
 size_t memory_read(uintptr_t address, void *to, size_t size) {

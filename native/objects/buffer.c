@@ -24,8 +24,6 @@ enum {
     FORMAT_BYTES = 256,   // a longer PEP 3118 format is cut
 };
 
-// --- reading foreign pointers ------------------------------------------------------------------
-
 // Copies `bytes` from `address` of this process. Returns 0, or -1 with ValueError set.
 static int buffer_read(void *to, const void *address, size_t bytes) {
     if (memory_read((uintptr_t)address, to, bytes) == bytes) {
@@ -71,8 +69,6 @@ static PyObject *buffer_read_format(const char *address) {
     }
     return PyUnicode_DecodeLatin1(text, (Py_ssize_t)strlen(text), NULL);
 }
-
-// --- the buffer protocol (PEP 3118) ------------------------------------------------------------
 
 static PyObject *buffer_speaks(PyObject *module /* borrowed */, PyObject *type /* borrowed */) {
     if (!PyType_Check(type)) {
@@ -125,8 +121,6 @@ static PyObject *buffer_ask(PyObject *module /* borrowed */, PyObject *object /*
     return PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0 ? NULL : buffer_describe(&view);
 }
 
-// --- counts of exported buffers ----------------------------------------------------------------
-
 typedef struct { // CPython: Modules/arraymodule.c
     PyObject_VAR_HEAD char *items;
     Py_ssize_t allocated;
@@ -165,8 +159,6 @@ static PyObject *buffer_exports(PyObject *module /* borrowed */, PyObject *objec
     return PyErr_Format(PyExc_TypeError, "%.100s keeps no count of its exports that can be read",
                         type->tp_name);
 }
-
-// --- NumPy -------------------------------------------------------------------------------------
 
 static PyObject *buffer_ndarray_fields(PyObject *module /* borrowed */, PyObject *args /* borrowed */) {
     PyObject *object, *ndarray; // borrowed

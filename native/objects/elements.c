@@ -135,8 +135,6 @@ element elements_read(const char *place, char kind, uint32_t bytes) {
                                                       : of_place(place, kind, bytes);
 }
 
-// ----- one element before and after ---------------------------------------------------------------
-
 // Of a double that the target has no room for, what a processor makes: its least or greatest number, zero, or
 // the low bits of an int of 64 bits, as where the target is a narrower word.
 static int is_beyond(double before, const element *after, int bits) {

@@ -20,8 +20,6 @@ typedef struct {
     PyObject *self;                                 // owned by the wrapper; borrowed here
 } method_wrapper;
 
-// ----- builtins -----------------------------------------------------------------------------------
-
 static PyObject *self_name(PyObject *self /* borrowed, may be NULL */) { // new str
     if (!self) {
         return PyUnicode_FromString("");
@@ -96,8 +94,6 @@ static PyObject *functions_builtin(PyObject *module, PyObject *subject) {
     }
     Py_RETURN_NONE;
 }
-
-// ----- modules ------------------------------------------------------------------------------------
 
 static const char *module_slot_name(int slot) {
     static const char *const names[] = {"?", "Py_mod_create", "Py_mod_exec", "Py_mod_multiple_interpreters",

@@ -20,8 +20,6 @@ enum { LOOKUP_MAX = 4096, NAME_MAX_CHARS = 120, MRO_MAX = 64 };
 
 #define WORD ((Py_ssize_t)sizeof(void *))
 
-// ----- names ------------------------------------------------------------------------------------
-
 PyObject *layout_lookup(PyObject *dict, const char *wanted) {
     PyObject *key, *value; // borrowed
     Py_ssize_t at = 0, seen = 0;
@@ -70,8 +68,6 @@ PyObject *layout_type_name(PyTypeObject *type) {
     return full ? text_visible(full, NAME_MAX_CHARS) : NULL;
 }
 
-// ----- size and count ---------------------------------------------------------------------------
-
 static int has_gc_head(PyObject *object /* borrowed */) { return PyObject_IS_GC(object); }
 
 // Bytes of the object itself, as the census counts them; -1 where its type's sizes cannot be right.
@@ -95,8 +91,6 @@ static Py_ssize_t length_of(PyObject *object /* borrowed */) {
            : type == &PyUnicode_Type && PyUnicode_IS_READY(object) ? PyUnicode_GET_LENGTH(object)
                                                                    : -1;
 }
-
-// ----- the header, field by field ---------------------------------------------------------------
 
 static int add_field(PyObject *rows /* borrowed list */, const char *name, Py_ssize_t offset, Py_ssize_t size,
                      PyObject *value /* stolen, NULL on error */) {
@@ -185,8 +179,6 @@ static PyObject *header_rows(PyObject *object /* borrowed */) { // new tuple
     }
     return PyList_AsTuple(rows);
 }
-
-// ----- where a type comes from ------------------------------------------------------------------
 
 // An address in the file that defines the type: the type itself, its module's definition, or one of its
 // functions. NULL for a class statement (and for a type made by PyType_FromSpec without a function).

@@ -29,8 +29,6 @@ PyObject *links_own_dict(PyObject *object) {
     return offset > 0 ? *(PyObject **)((char *)object + offset) : NULL;
 }
 
-// ----- one kind of holder after another ---------------------------------------------------------
-
 static int in_sequence(PyObject *holder, PyObject *target, link_found *ret) {
     int is_list = PyList_Check(holder);
     if (!is_list && !PyTuple_Check(holder)) {
@@ -143,8 +141,6 @@ static int in_type(PyObject *holder, PyObject *target, link_found *ret) {
     }
     return 0;
 }
-
-// ----- frames, running or suspended -------------------------------------------------------------
 
 // A local variable, or what is in its cell.
 int links_in_slots(PyCodeObject *code, PyObject **slots, PyObject *target, link_found *ret) {

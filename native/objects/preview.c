@@ -24,8 +24,6 @@ typedef struct {
 
 #define FULL(glance) ((glance)->out.full)
 
-// ----- secrets ----------------------------------------------------------------------------------
-
 // Whether `word` stands in `text` between two '_'.
 static int has_word(const char *text, Py_ssize_t size, const char *word, Py_ssize_t length) {
     for (const char *end = text + size; text < end; text++) {
@@ -97,8 +95,6 @@ static int is_secret_name(PyObject *words /* borrowed */, PyObject *name /* borr
     }
     return 0;
 }
-
-// ----- values -----------------------------------------------------------------------------------
 
 static void put_value(Glance *glance, PyObject *value /* borrowed, may be NULL */, int depth);
 

@@ -20,8 +20,6 @@
 
 enum { ROWS_MAX = 4096, LINE_MAX_CHARS = 120, DOC_MAX_BYTES = 2000, MRO_MAX = 64 };
 
-// ----- slots --------------------------------------------------------------------------------------
-
 typedef struct {
     const char *name;
     Py_ssize_t table;  // offset of the pointer to the table in PyTypeObject, -1: the slot is in there itself
@@ -196,8 +194,6 @@ const char *types_slot_name(Py_ssize_t offset) {
     return "";
 }
 
-// ----- names of bits ------------------------------------------------------------------------------
-
 typedef struct {
     const char *name;
     unsigned long bit;
@@ -221,8 +217,6 @@ static PyObject *bit_names(const bit_name *table, size_t count, unsigned long bi
     }
     return names ? PyList_AsTuple(names) : NULL;
 }
-
-// ----- tables -------------------------------------------------------------------------------------
 
 // The first line of a doc string, after the signature that Argument Clinic puts before it
 // ("name($self, /)\n--\n\n", Objects/typeobject.c).

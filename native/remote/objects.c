@@ -98,8 +98,6 @@ static uint32_t walk_half(walk *w, uintptr_t address) {
     return walk_read(w, address, &word, 4) < 0 ? 0 : word;
 }
 
-// --- types -------------------------------------------------------------------------------------------
-
 static int walk_is_one(const uintptr_t *types, uintptr_t type) {
     for (int i = 0; i < WALK_SPECIAL; i++) {
         if (types[i] == type) {
@@ -139,8 +137,6 @@ static const walk_type *walk_type_of(walk *w, uintptr_t type) {
     }
     return &w->types[at];
 }
-
-// --- one object --------------------------------------------------------------------------------------
 
 static size_t walk_first(const walk *w, uintptr_t address) {
     return addresses_below(w->words, w->word_count, sizeof *w->words, address);

@@ -166,8 +166,6 @@ static PyObject *remote_go(PyObject *module, PyObject *threads) {
     return fast ? Py_NewRef(Py_None) : NULL;
 }
 
-// --- the search --------------------------------------------------------------------------------------
-
 typedef struct {
     pid_t pid;
     int pagemap;  // -1: unreadable; then all pages are read

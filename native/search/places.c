@@ -25,8 +25,6 @@
 #define GUARD_BYTES_MAX 65536u
 #define LOOK_DOWN_WORDS 128u // how far below a word of unknown memory its object may start
 
-// --- what is known before the first word ---
-
 static int add_statics(struct dl_phdr_info *image, size_t size, void *argument) {
     search_view *view = argument;
     for (int i = 0; i < image->dlpi_phnum && view->static_count < STATICS_MAX; i++) {
@@ -116,8 +114,6 @@ int search_view_init(search_view *ret, const scan_runs *runs, scratch *memory, P
     PyObject_Free(sample);
     return 0;
 }
-
-// --- objects ---
 
 // Whether a word may be followed. Garbage is told here, so that a fault under the guard means only one
 // thing: memory that went.
@@ -222,8 +218,6 @@ static UNSANITIZED PyObject *object_below(const search_view *view, uintptr_t wor
     }
     return NULL;
 }
-
-// --- places ---
 
 int search_holds_nothing(PyTypeObject *type) {
     return type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyLong_Type ||

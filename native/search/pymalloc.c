@@ -73,8 +73,6 @@ UNSANITIZED block_state pymalloc_block(uintptr_t word, uintptr_t low, scan_range
     return is_free ? BLOCK_FREE : BLOCK_LIVE;
 }
 
-// --- pools by the size of their blocks ---
-
 #define HEADER_CHECKS 16u
 
 // As pool_free_list_agrees, but of a long free list the first blocks only: to follow it all would cost what

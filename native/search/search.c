@@ -15,8 +15,6 @@ Py_ssize_t search_references(const search *s, size_t target) {
     return Py_REFCNT(s->targets[target]) - s->boxes[target];
 }
 
-// --- hits and what they are part of ---------------------------------------------------------------
-
 // Between slices: Ctrl-C ends a search.
 static int search_may_go_on(search *s) { return interrupt_ask(&s->watch) ? -1 : 0; }
 

@@ -39,11 +39,10 @@ __attribute__((visibility("default"))) struct {
 } inspector_guard;
 
 static struct {
-    volatile uint64_t restored, stepped; // numbers of repairs
-    int armed;                           // number of armings: sessions, and a kernel's
-    int handled;                         // our handler is installed, perhaps below a later one
-    int memory;                          // /proc/self/mem: can write to read-only mappings
-    struct sigaction previous;           // the action before ours
+    int armed;                 // number of armings: sessions, and a kernel's
+    int handled;               // our handler is installed, perhaps below a later one
+    int memory;                // /proc/self/mem: can write to read-only mappings
+    struct sigaction previous; // the action before ours
 } traps = {.memory = -1};
 
 #ifdef __x86_64__
@@ -80,7 +79,6 @@ static int traps_restore(uintptr_t address) {
         traps_pwrite(traps.memory, &byte, 1, address) != 1) {
         return 0;
     }
-    __atomic_fetch_add(&traps.restored, 1, __ATOMIC_RELAXED);
     return 1;
 }
 
@@ -98,7 +96,6 @@ static void traps_caught(int number, siginfo_t *cause, void *context) {
     }
     if (cause->si_code == TRAP_TRACE) {
         registers[REG_EFL] &= ~(greg_t)TRAPS_TRAP_FLAG;
-        __atomic_fetch_add(&traps.stepped, 1, __ATOMIC_RELAXED);
         return;
     }
     writes_trap_pass_on(&traps.previous, number, cause, context);
@@ -132,7 +129,6 @@ static void traps_uninstall(void) {}
 
 static int traps_begin(void) {
     traps.memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
-    traps.restored = traps.stepped = 0;
     if (traps.memory < 0 || traps_install() < 0) {
         if (traps.memory >= 0) {
             close(traps.memory);
@@ -166,10 +162,5 @@ static PyObject *traps_watch(PyObject *module, PyObject *flag) {
     Py_RETURN_NONE;
 }
 
-static PyObject *traps_counts(PyObject *module, PyObject *unused) {
-    return Py_BuildValue("KK", (unsigned long long)traps.restored, (unsigned long long)traps.stepped);
-}
-
 PART_FUNCTIONS(traps, {"traps_arm", traps_arm, METH_NOARGS, NULL},
-               {"traps_disarm", traps_disarm, METH_NOARGS, NULL}, {"traps_watch", traps_watch, METH_O, NULL},
-               {"traps_counts", traps_counts, METH_NOARGS, NULL})
+               {"traps_disarm", traps_disarm, METH_NOARGS, NULL}, {"traps_watch", traps_watch, METH_O, NULL})

@@ -126,8 +126,6 @@ static void pages_keep(pages_step *step, uintptr_t address) {
     }
 }
 
-// --- recording -----------------------------------------------------------------------------------------
-
 static writes_record *pages_record(uintptr_t begin, size_t bytes, uint64_t before, size_t kept,
                                    const ucontext_t *context) {
     writes_record *record = writes_table_next();
@@ -271,8 +269,6 @@ static int pages_caught(const siginfo_t *cause, ucontext_t *context) {
     }
     return 1;
 }
-
-// --- arming --------------------------------------------------------------------------------------------
 
 static void pages_release(int quiet) {
     writes_protect_end();

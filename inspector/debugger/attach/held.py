@@ -17,7 +17,7 @@ from inspector.debugger import preflight
 from inspector.debugger.attach.still_memory import StillMemory
 from inspector.debugger.memory import proc
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
-from inspector.errors import InspectorError, TargetGone
+from inspector.errors import InspectorError, heard
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.objects.isolation import run
@@ -41,7 +41,7 @@ def held(pid: int, question: Callable[[RemoteMemory], Any], annotation: Any, dea
     ask = partial(_ask, pid, question)
     answer = run(ask, deadline_s, _MEMORY_BYTES)
     for _ in range(_TRIES - 1):
-        if isinstance(answer, Unknown) or answer[0] != "refused" or answer[1][2] not in _TORN:
+        if isinstance(answer, Unknown) or answer[0] != "refused" or answer[1]["slug"] not in _TORN:
             break
         time.sleep(AGAIN_S)
         answer = run(ask, deadline_s, _MEMORY_BYTES)
@@ -54,13 +54,10 @@ def held(pid: int, question: Callable[[RemoteMemory], Any], annotation: Any, dea
         )
     kind, value = answer
     if kind == "refused":
-        raise _Refusals[value[0]](value[1], slug=value[2], why=value[3], do=value[4])
+        raise heard(value)
     if kind == "error":
         raise _not_stopped(pid, value)
     return from_wire(annotation, value)
-
-
-_Refusals: Final = {"InspectorError": InspectorError, "TargetGone": TargetGone}
 
 
 def _ask(pid: int, question: Callable[[RemoteMemory], Any]) -> tuple[str, Any]:
@@ -72,9 +69,9 @@ def _ask(pid: int, question: Callable[[RemoteMemory], Any]) -> tuple[str, Any]:
     try:
         fact = question(StillMemory(pid))
     except InspectorError as error:
-        return "refused", (type(error).__name__, error.what, error.slug, error.why, error.do)
+        return "refused", error.told()
     except Unreadable as error:
-        return "refused", ("InspectorError", *_unreadable(pid, error))
+        return "refused", _unreadable(pid, error).told()
     finally:
         _native.remote_go(threads)
     wire = to_wire(fact)
@@ -83,9 +80,10 @@ def _ask(pid: int, question: Callable[[RemoteMemory], Any]) -> tuple[str, Any]:
     return "fact", wire
 
 
-def _unreadable(pid: int, error: Unreadable) -> tuple[str, str, str, str]:
+def _unreadable(pid: int, error: Unreadable) -> InspectorError:
     what = f"{pid} ({proc.program(pid)}): its memory cannot be read at {error}."
-    return what, "not-read", "a pointer there is invalid: an object under construction, or none", "try again"
+    why = "a pointer there is invalid: an object under construction, or none"
+    return InspectorError(what, slug="not-read", why=why, do="try again")
 
 
 def _not_stopped(pid: int, number: int) -> InspectorError:

@@ -85,7 +85,7 @@ class Agent:
         try:
             action()
         except InspectorError as error:
-            reply(error={"what": error.what, "slug": error.slug, "why": error.why, "do": error.do})
+            reply(error=error.told())
         except Exception as error:
             reply(error=_refused(error))
 
@@ -304,10 +304,8 @@ def _reason(event: gdb.StopEvent) -> str:
 
 
 def _refused(error: Exception) -> dict[str, str]:
-    said = InspectorError(
-        "gdb refused.", slug="gdb-refused", why=f"{type(error).__name__}: {error}"[:300], do="read why"
-    )
-    return {"what": said.what, "slug": said.slug, "why": said.why, "do": said.do}
+    why = f"{type(error).__name__}: {error}"[:300]
+    return InspectorError("gdb refused.", slug="gdb-refused", why=why, do="read why").told()
 
 
 def start() -> None:

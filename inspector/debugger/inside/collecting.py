@@ -6,7 +6,7 @@ import os
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import gdb
 
@@ -14,8 +14,6 @@ from inspector.debugger.inside.target_reader import TargetReader
 from inspector.debugger.presets.prototypes import Prototype, parsed
 from inspector.facts.stack import Frame
 from inspector.facts.wire import to_wire
-
-MODES: Final = ("full", "stacks", "python", "native", "arguments", "count")
 
 
 class Spool:

@@ -35,7 +35,6 @@ MOST_ASKED: Final = 16
 """Arrays that are asked whether they keep more than their elements."""
 MOST_NAMED: Final = 8
 """Items that the fact describes one by one."""
-_KEYED: Final = (dict, list, tuple)
 _SIZED: Final = (list, tuple, dict, set, frozenset, collections.deque)
 _CONTAINERS: Final = (*_SIZED, functools.partial, types.FunctionType)
 _ATOMS: Final = (int, float, complex, str, bytes, bytearray, bool, type(None))

@@ -11,7 +11,7 @@
 // allocation_runs_deinit().
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "leaks/raw_memory/allocation_runs.h"
+#include "leaks/raw_memory/followed.h"
 #include "memory/memory.h"
 #include "objects/objects.h"
 

@@ -204,8 +204,6 @@ int raw_memory_disguised(disguise_search *t, const scan_runs *runs) {
     return 0;
 }
 
-// --- for Python: the search alone, for its tests -----------------------------------------------------
-
 static int is_always_alive(void *context, uintptr_t word) { return 1; }
 
 static int by_start(const void *a, const void *b) {

@@ -17,8 +17,6 @@
 enum { GROUP_BIT = 40, DIGIT_BITS = 30, EACH_GROUP = 14 };
 _Static_assert((int)EACH_GROUP *(int)DISGUISE_GROUPS <= (int)DISGUISE_PATTERNS, "room for all forms");
 
-// --- what to look for ------------------------------------------------------------------------------
-
 // Bits that all addresses of a group share.
 typedef struct {
     uint64_t mask, value;
@@ -87,8 +85,6 @@ void raw_memory_filter_init(disguise_filter *ret, const scan_range *blocks, size
     take_group(ret, blocks, count, 0);
     take_group(ret, blocks, count, 1);
 }
-
-// --- the test --------------------------------------------------------------------------------------
 
 #if defined(__x86_64__)
 #pragma GCC push_options

@@ -20,8 +20,8 @@
 #define _GNU_SOURCE
 #include "leaks/raw_memory/followed.h"
 #include "memory/memory.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
-#include "trace/record/running.h"
 #include "trace/record/stacks.h"
 
 #include <pthread.h>
@@ -53,8 +53,6 @@ static void lock_take(void) {
 }
 
 static void lock_give(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
-
-// ----- rows, under the lock ------------------------------------------------------------------------
 
 static uint64_t hash_of(uintptr_t address) { return (address >> 4) * 0x9E3779B97F4A7C15ULL; }
 
@@ -114,8 +112,6 @@ static int take_out(uintptr_t address, raw_memory_block *ret) {
     rows[hole].hidden = 0;
     return 1;
 }
-
-// ----- from hooks ----------------------------------------------------------------------------------
 
 static uint32_t filter_bit(const void *block) {
     return (uint32_t)(hash_of((uintptr_t)block) >> (64 - FILTER_LOG2));
@@ -248,8 +244,6 @@ void *raw_memory_moved(const PyMemAllocatorEx *domain, void *context, void *bloc
     }
     return moved;
 }
-
-// ----- from Python ---------------------------------------------------------------------------------
 
 size_t raw_memory_copy(raw_memory_block *ret, size_t most) {
     size_t copied = 0;

@@ -1,11 +1,11 @@
 // Raw memory: blocks that chosen modules allocate outside Python objects, followed from allocation to free.
 // Shared by the hooks of the allocators and the search for leaked blocks.
 // SPDX-License-Identifier: MIT
-#ifndef INSPECTOR_RAW_MEMORY_H
-#define INSPECTOR_RAW_MEMORY_H
+#ifndef INSPECTOR_RAW_MEMORY_FOLLOWED_H
+#define INSPECTOR_RAW_MEMORY_FOLLOWED_H
 
 #include "memory/memory.h"
-#include "module/native.h"
+#include "trace/capi/slot_table.h"
 
 // FUNCTION(name, kind of hook): the allocating function. _Zn*: operator new and new[] of C++.
 #define RAW_MEMORY_IMPORTED(FUNCTION) \
@@ -95,5 +95,18 @@ static inline void raw_memory_freed(const void *block) {
         raw_memory_freed_slow(block);
     }
 }
+
+// The blocks that the object allocator returned in each run (allocation_runs.c).
+// The number of the run; 0: allocations are not recorded.
+extern int allocation_run __attribute__((visibility("hidden")));
+void allocation_runs_add(void *block);
+int allocation_runs_remove(void *block); // whether the block was recorded
+void allocation_runs_deinit(void);
+scan_range allocation_runs_range(void); // the table holds addresses of blocks: searches skip it
+// Calls `visit` with each object in such a block, borrowed, and its run. `is_type`: whether a type is there.
+void allocation_runs_each(int (*is_type)(uintptr_t), void (*look)(PyObject * /* borrowed */, int));
+
+// The functions that allocate memory, as import slots of chosen modules name them (hooks.c).
+extern const got_source raw_memory_source __attribute__((visibility("hidden")));
 
 #endif

@@ -8,7 +8,6 @@
 // Left out: slots whose values are compared, as in leaks/freeing.c; mmap, whose memory is no block.
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
-#include "leaks/raw_memory/hooks.h"
 #include "leaks/raw_memory/followed.h"
 #include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"

@@ -15,7 +15,6 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
-#include "leaks/raw_memory/allocation_runs.h"
 #include "leaks/raw_memory/followed.h"
 #include "leaks/raw_memory/search_parts.h"
 #include "memory/memory.h"

@@ -23,11 +23,11 @@
 #include "trace/arm/calls.h"
 #include "memory/addresses.h"
 #include "trace/record/convention.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
-#include "trace/record/running.h"
 #include "trace/record/sites.h"
+#include "trace/values/call_values.h"
 #include "trace/values/compact_record.h"
-#include "trace/values/finalizers.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -54,8 +54,6 @@ static uint16_t by_place[PLACES_HASHED]; // row number + 1
 static uint32_t places_hashed;           // entries of by_place in use
 
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number);
-
-// ----- trampolines -------------------------------------------------------------------------------------
 
 #if defined(__x86_64__)
 #define TRAMPOLINE "endbr64\n movl $.Ltrampoline_number, %r9d\n jmp calls_enter\n"
@@ -95,8 +93,6 @@ int calls_is_armed(const uintptr_t *place) {
     int number = number_of(*place);
     return number >= 0 && (uint32_t)number < row_count && rows[number].place == place && rows[number].owner;
 }
-
-// ----- the call -----------------------------------------------------------------------------------
 
 static void unmute(const int *unused) {
     (void)unused;
@@ -197,8 +193,6 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
     }
     return result;
 }
-
-// ----- places -------------------------------------------------------------------------------------
 
 // Mappings found writable in this batch. An unknown address costs a read of /proc/self/maps, 0.1 ms and more,
 // and each library has mappings of its own.

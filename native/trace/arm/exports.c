@@ -5,7 +5,6 @@
 // a dlsym and a dladdr for each slot, which together cost 50 us.
 // SPDX-License-Identifier: MIT
 #include "trace/arm/got.h"
-#include "trace/arm/relocations.h"
 #include "trace/capi/capi.h"
 
 #include <dlfcn.h>

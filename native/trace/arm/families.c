@@ -1,6 +1,6 @@
 // The functions of each family of import slots, by name, and the hooks of their rows.
 // SPDX-License-Identifier: MIT
-#include "trace/arm/lookups.h"
+#include "trace/arm/got.h"
 #include "trace/capi/allocations.h"
 #include "trace/capi/foreign_calls.h"
 #include "trace/capi/hooks.h"

@@ -22,10 +22,8 @@
 // read-only again. Nothing is ever freed, as code may still hold a trampoline. Needs the GIL.
 // SPDX-License-Identifier: MIT
 #include "trace/arm/got.h"
-#include "trace/arm/loaded.h"
-#include "trace/arm/lookups.h"
 #include "trace/capi/hooks.h"
-#include "trace/record/running.h"
+#include "trace/record/record.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>

@@ -4,8 +4,7 @@
 // Candidates are the program, and libraries that keep pointers to Python's functions in their own data, if
 // they import dlsym and none of Python's functions. A library that imports those has import slots for them.
 // SPDX-License-Identifier: MIT
-#include "trace/arm/loaded.h"
-#include "trace/arm/lookups.h"
+#include "trace/arm/got.h"
 #include "trace/capi/slot_table.h"
 
 typedef struct {

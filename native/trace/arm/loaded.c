@@ -1,7 +1,6 @@
 // The loaded objects: their paths, which of them are never patched, and which embed this Python.
 // SPDX-License-Identifier: MIT
-#include "trace/arm/loaded.h"
-#include "trace/arm/lookups.h"
+#include "trace/arm/got.h"
 #include "trace/capi/allocations.h"
 
 #include <limits.h>

@@ -18,7 +18,7 @@
 // Left out: hosts beyond HOSTS_MAX, dlvsym, and functions like GetProcAddress of a library that calls dlsym
 // itself.
 // SPDX-License-Identifier: MIT
-#include "trace/arm/lookups.h"
+#include "trace/arm/got.h"
 #include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"
 
@@ -81,8 +81,6 @@ void lookups_each(const struct dl_phdr_info *object, relocations_visit visit, vo
         }
     }
 }
-
-// ----- hosts --------------------------------------------------------------------------------------
 
 int lookups_add(const struct dl_phdr_info *object, const char *path) {
     if (host_count == HOSTS_MAX) {

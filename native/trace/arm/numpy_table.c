@@ -15,13 +15,12 @@
 // trampolines and slot numbers. All but the note needs the GIL, and so do NumPy's functions.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
-#include "trace/arm/numpy_table.h"
 #include "memory/addresses.h"
 #include "trace/arm/calls.h"
-#include "trace/arm/loaded.h"
+#include "trace/arm/got.h"
 #include "trace/capi/hooks.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
-#include "trace/record/running.h"
 
 enum {
     RETURN_WORD = 25 // index in what trace/capi/trampolines.c saved: six words, al, the vectors, then rbp
@@ -60,8 +59,6 @@ static uint8_t is_chosen[NUMPY_CALLERS];
 static code_range ranges[NUMPY_CALLERS]; // sorted by address
 static uint32_t caller_count = CALLER_FIRST, range_count;
 
-// ----- the call -----------------------------------------------------------------------------------
-
 // The range with the highest start up to the address; range_count where there is none.
 static uint32_t range_below(uintptr_t address) {
     uint32_t above = (uint32_t)addresses_below(ranges, range_count, sizeof *ranges, address + 1);
@@ -93,8 +90,6 @@ static void *note_call(const uint64_t *kept) {
     ring_here.slot = slot;
     return is_counting || !words[number].hook ? original : words[number].hook;
 }
-
-// ----- callers ------------------------------------------------------------------------------------
 
 static code_range code_of(const struct dl_phdr_info *object) {
     code_range found = {UINTPTR_MAX, 0, 0};
@@ -154,8 +149,6 @@ static int object_choose(struct dl_phdr_info *object, size_t size, void *argumen
     }
     return 0;
 }
-
-// ----- the table ----------------------------------------------------------------------------------
 
 static uintptr_t trampoline_of(uint32_t number) {
     return (uintptr_t)trampolines_numpy + 32 * (uintptr_t)number;

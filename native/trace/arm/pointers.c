@@ -16,7 +16,7 @@
 #include "memory/addresses.h"
 #include "memory/memory.h"
 #include "memory/pagemap.h"
-#include "trace/arm/loaded.h"
+#include "trace/arm/got.h"
 #include "trace/capi/slot_table.h"
 
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 // an address taken); and R_X86_64_64, a word of data set by an initialiser. They do not say whether a symbol
 // is a function: undefined symbols often have no type.
 // SPDX-License-Identifier: MIT
-#include "trace/arm/relocations.h"
+#include "trace/arm/got.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 // got.c patches the slots with the hooks of their family (families.c); trace/capi/pymem.c hooks Python's own
 // allocators. This part arms and disarms each source as a whole.
 // SPDX-License-Identifier: MIT
-#include "trace/arm/loaded.h"
+#include "trace/arm/got.h"
 #include "trace/capi/allocations.h"
 #include "trace/capi/foreign_calls.h"
 

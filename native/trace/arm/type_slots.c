@@ -10,7 +10,7 @@
 // the original there, before the bases are restored. A table shared with a base is armed once, as the base's.
 // SPDX-License-Identifier: MIT
 #include "trace/arm/calls.h"
-#include "trace/arm/relocations.h"
+#include "trace/arm/got.h"
 #include "trace/record/convention.h"
 #include "trace/record/event.h"
 

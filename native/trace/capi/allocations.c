@@ -63,8 +63,6 @@ uintptr_t allocations_grown(const void *before, size_t bytes) {
     return counts && chunk_bytes(where) >= ALLOCATIONS_LEAST_BYTES + CHUNK_SLACK ? where : 0;
 }
 
-// ----- hooks, one for each signature ----------------------------------------------------------------
-
 static void note(uint32_t slot, const void *block, size_t bytes, uintptr_t grown) {
     allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block, bytes, NULL, grown);
 }
@@ -115,8 +113,6 @@ static void *hook_mapped(void *wanted, size_t bytes, int access, int flags, int 
                      bytes, (const void *)shown, 0);
     return block;
 }
-
-// ----- the table ----------------------------------------------------------------------------------
 
 #define ALLOCATION_ROW(name, hook) {#name, NULL, GOT_ALLOCATOR_FIRST + ALLOCATION_##name},
 GOT_SOURCE(allocations_source, GOT_ALLOCATOR_FIRST, ALLOCATION, ALLOCATIONS_IMPORTED);

@@ -15,8 +15,8 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "trace/capi/foreign_calls.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
-#include "trace/record/running.h"
 #include "trace/record/sites.h"
 #include "trace/values/call_values.h"
 
@@ -62,8 +62,6 @@ static uint32_t number_of(uintptr_t function) {
     return FUNCTIONS_FIRST + FUNCTIONS_MAX;
 }
 
-// ----- where in Python ----------------------------------------------------------------------------
-
 void foreign_leaves_python(void) {
     event place = {0};
     if (running_is_ours()) {
@@ -83,8 +81,6 @@ static void locate(event *record) {
     record->flags |= record->code ? EVENT_FLAG_DEEP : 0;
     ring_here.code = 0;
 }
-
-// ----- the call -----------------------------------------------------------------------------------
 
 static uint64_t word_of(const foreign_type *type, const void *value) {
     uint64_t word = 0;
@@ -149,8 +145,6 @@ static void hook_foreign(foreign_interface *call, foreign_function function, voi
         caller(call, function, result, values);
     }
 }
-
-// ----- arming -------------------------------------------------------------------------------------
 
 static exports_row imported[] = {{"ffi_call", NULL, GOT_FOREIGN_ROW},
                                  {"cffistatic_ffi_call", NULL, GOT_FOREIGN_ROW}};

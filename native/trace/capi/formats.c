@@ -8,7 +8,7 @@
 // SPDX-License-Identifier: MIT
 #include "trace/capi/hooks.h"
 #include "trace/record/ring.h"
-#include "trace/values/losses.h"
+#include "trace/values/call_values.h"
 
 static void put(format_walk *walk, char unit, uint64_t value, uint16_t flags) {
     hook_value(walk->call, walk->number++, unit, value, flags);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 #include "trace/capi/hook_records.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
-#include "trace/record/running.h"
-#include "trace/values/losses.h"
+#include "trace/values/call_values.h"
 
 capi_ledger capi_ledger_of;
 

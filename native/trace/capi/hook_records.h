@@ -10,8 +10,8 @@
 #include "trace/capi/capi.h"
 #include "trace/capi/trampolines.h"
 #include "trace/record/interned.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
-#include "trace/record/running.h"
 #include "trace/record/stacks.h"
 
 // A variadic function returned a new reference. `from`: the caller's return address.

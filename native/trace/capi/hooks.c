@@ -9,7 +9,7 @@
 #include "trace/capi/failures.h"
 #include "trace/capi/foreign_calls.h"
 #include "trace/record/ring.h"
-#include "trace/values/losses.h"
+#include "trace/values/call_values.h"
 
 #define NO_TEXT
 #define TEXT(start, length) hook_text(&call, start, length)

@@ -5,7 +5,7 @@
 // mean another object at the same address. Needs the GIL throughout.
 // SPDX-License-Identifier: MIT
 #include "trace/record/interned.h"
-#include "trace/record/journal.h"
+#include "trace/record/record.h"
 
 enum { INTERNED_MAX = 1 << 16, INTERNED_HASHED = 1 << 17 };
 

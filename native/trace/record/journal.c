@@ -12,8 +12,8 @@
 // Life cycle. The file's space is reserved before it is mapped (memory/mapped_file.c). A forked child unmaps
 // the journal: its numbers are the parent's.
 // SPDX-License-Identifier: MIT
-#include "trace/record/journal.h"
 #include "memory/mapped_file.h"
+#include "trace/record/record.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

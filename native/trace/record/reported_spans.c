@@ -4,8 +4,8 @@
 // The query runs Python code of ours, so nothing is recorded meanwhile, and a pending exception is saved and
 // restored. A failed query reports nothing: the verdict then rests on the other arguments.
 // SPDX-License-Identifier: MIT
-#include "trace/record/reported_spans.h"
 #include "trace/record/interned.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
 
 #include <sys/uio.h>

@@ -3,8 +3,8 @@
 // A thread of another interpreter gets nothing: we may take no references to its objects (PEP 684).
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "trace/record/running.h"
 #include "trace/record/interned.h"
+#include "trace/record/record.h"
 
 #include <internal/pycore_runtime.h>
 

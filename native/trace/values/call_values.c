@@ -11,18 +11,13 @@
 #define INSPECTOR_INTERNALS
 #include "trace/values/call_values.h"
 #include "trace/record/convention.h"
-#include "trace/record/reported_spans.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"
-#include "trace/values/losses.h"
-#include "trace/values/samples.h"
-#include "trace/values/value_kind.h"
 
 enum { ITEMS_READ = 8 };
 
 int call_values_open, call_values_of_stdlib;
-
-// ----- arguments ----------------------------------------------------------------------------------
 
 static void note(PyObject *object, uint8_t number, uint8_t inside, call_values *ret) {
     if (!object) {
@@ -158,8 +153,6 @@ void call_values_before(call_convention convention, const uintptr_t words[5], ev
     note_arguments(convention, words, ret);
     record->val = (uint64_t)ret->left_out;
 }
-
-// ----- after --------------------------------------------------------------------------------------
 
 static void write_value(const call_value *seen, int flags, uint16_t depth) {
     event *record = ring_open();

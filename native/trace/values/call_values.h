@@ -65,4 +65,60 @@ void call_values_before(call_convention convention, const uintptr_t words[5], ev
 void call_values_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
                        call_values *seen);
 
+// The kind of one object among a call's arguments and results.
+// Reads the object's own struct, as argument `number`.
+void value_kind_read(PyObject *object /* borrowed */, uint8_t number, uint8_t inside, call_value *ret);
+// Adds the blocks that an adapter reports: the first in entry 0, further ones after it. Returns their number.
+int value_kind_report(call_value *ret, int room);
+// Both, for a result; `ret` has room for REPORTED_SPANS_MAX.
+int value_kind_at(PyObject *object /* borrowed */, call_value *ret);
+
+// Whether a result holds an argument's values, judged by a few elements.
+enum { SAMPLES_COMPARED = 1u << 31, SAMPLES_UNEQUAL = 1u << 30, SAMPLES_WRITTEN = 1u << 29 };
+enum { SAMPLES_EQUAL = (1u << CALL_VALUES_MAX) - 1 }; // one bit per argument
+
+enum { SAMPLES_AXES_MAX = 8 };
+typedef struct {
+    const char *memory; // the element with all indices 0
+    PyObject *items;    // borrowed: the list or tuple whose items are the elements; NULL for memory
+    int axes;
+    Py_ssize_t shape[SAMPLES_AXES_MAX], strides[SAMPLES_AXES_MAX];
+    uint64_t count;
+    uint32_t item_bytes;
+    char kind;
+} samples_block;
+// The elements of a value, where their kind is one of `kinds` and their place is known: 1, or 0.
+int samples_block_of(const call_value *seen, const char *kinds, samples_block *ret);
+// The items of a list or tuple, or of the lists in it, as references: 1, or 0.
+int samples_items_of(const call_value *seen, samples_block *ret);
+// Address of element `at` in C order; NULL where nested lists differ in length.
+const char *samples_element(const samples_block *of, uint64_t at);
+// Keeps a few elements of memory that a call may write to.
+void samples_remember(call_value *seen);
+// Whether these elements have changed: SAMPLES_WRITTEN, or 0. `now` is the same object, read again.
+uint32_t samples_written(const call_value *before, const call_value *now);
+// Marks lists and tuples of ints that are the lengths of the result's axes, not its elements.
+void samples_mark_shapes(const call_value *result, call_values *seen);
+
+// Bit i: the result's sampled elements equal those of argument i. SAMPLES_COMPARED where any could be
+// compared, SAMPLES_UNEQUAL where one differs.
+uint32_t samples_compare(const call_value *result, const call_values *seen);
+// Whether the arguments have enough elements to fill the result. `equal`: mask of those that match it.
+int samples_fill(const call_value *result, const call_values *seen, uint32_t equal);
+
+// Elements that a conversion lost, found by comparing source and result.
+// Writes a LOSS continuation for each argument and rule where `made` does not hold the argument's elements.
+void losses_write(const call_value *made, const call_values *seen, uint16_t depth);
+
+// The same for one number or text that a C-API function converted: `value` has `bytes` bytes and is what C
+// got of `object`. kind: u unchecked unsigned, f float, t text that ends at its first NUL. Allocates nothing.
+void losses_scalar(PyObject *object /* borrowed */, const void *value, uint32_t bytes, char kind,
+                   uint32_t argument, uint16_t depth);
+
+// Destructors of capsules and finalizers of objects, as events.
+typedef void (*finalize_call)(PyObject *object);
+
+// Calls the replaced function for an object that it may free, and records what ran and how long.
+void finalize_enter(finalize_call original, PyObject *object /* borrowed */, int kind, uint32_t number);
+
 #endif

@@ -5,7 +5,6 @@
 // (Objects/capsule.c), as it is freed afterwards. Capsules without a destructor are not recorded. tp_finalize
 // is replaced in the types of the chosen modules (trace/arm/type_slots.c).
 // SPDX-License-Identifier: MIT
-#include "trace/values/finalizers.h"
 #include "trace/record/interned.h"
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"

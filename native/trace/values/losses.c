@@ -7,16 +7,13 @@
 // theirs runs. At most COMPARED_MAX elements, evenly spread, are compared; the record holds their number.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "trace/values/losses.h"
 #include "objects/elements.h"
 #include "trace/record/ring.h"
-#include "trace/values/samples.h"
+#include "trace/values/call_values.h"
 
 #include <math.h>
 
 enum { COMPARED_MAX = 1 << 14 };
-
-// ----- all elements -------------------------------------------------------------------------------
 
 typedef struct {
     uint64_t lost, first;
@@ -157,8 +154,6 @@ void losses_write(const call_value *made, const call_values *seen, uint16_t dept
         joined += is_read && is_part ? source.count : 0;
     }
 }
-
-// ----- one number or text -------------------------------------------------------------------------
 
 // An int of any size: up to 64 bits it is exact, of a longer one only the number of bits is kept.
 static element of_int(PyObject *number) {

@@ -10,16 +10,14 @@
 // SAMPLES elements can be equal by chance, so the verdict says "by sample". Their positions are irregular:
 // even steps through a square matrix hit only its diagonal, and a transposed one would look the same.
 // SPDX-License-Identifier: MIT
-#include "trace/values/samples.h"
 #include "objects/elements.h"
+#include "trace/values/call_values.h"
 
 enum { SAMPLES = 8 };
 enum { SELECTION_LEAST = 16, SELECTION_DISTINCT = 4, SELECTION_BYTES_LEAST = 4, SEARCHED_MAX = 1 << 14 };
 enum { EQUAL = 1, DIFFERENT = 0, NOT_COMPARABLE = -1 };
 
 typedef samples_block block;
-
-// ----- pairs of elements ----------------------------------------------------------------------------
 
 static int is_alike(const block *a, const block *b) {
     return a->kind == b->kind && a->item_bytes == b->item_bytes && !a->items && !b->items;
@@ -93,8 +91,6 @@ static int is_selection(const block *result, const block *argument) {
     }
     return distinct >= SELECTION_DISTINCT;
 }
-
-// ----- a result and an argument ---------------------------------------------------------------------
 
 static int is_raw(const block *of) { return !of->items && of->item_bytes == 1 && strchr("SV", of->kind); }
 
@@ -189,8 +185,6 @@ int samples_fill(const call_value *result, const call_values *seen, uint32_t equ
     return reached >= made.count;
 }
 
-// ----- memory that a call may write to --------------------------------------------------------------
-
 static int words_of(const call_value *seen, uint64_t ret[CALL_VALUES_WORDS]) {
     block memory;
     if (seen->letter == 's' || seen->span.flags & SPAN_READONLY ||
@@ -213,8 +207,6 @@ uint32_t samples_written(const call_value *before, const call_value *now) {
                    now->span.logical_bytes == before->span.logical_bytes && words_of(now, words);
     return is_there && memcmp(words, before->words, sizeof words) != 0 ? SAMPLES_WRITTEN : 0;
 }
-
-// ----- shapes ---------------------------------------------------------------------------------------
 
 static Py_ssize_t extent(PyObject *const *item) { // -1: not an int, or not a valid axis length
     element found = elements_read((const char *)item, 'O', sizeof *item);

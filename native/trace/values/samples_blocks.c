@@ -2,8 +2,8 @@
 // anything else by its span. Memory is used only where both its ends can be read.
 // SPDX-License-Identifier: MIT
 #include "objects/objects.h"
-#include "trace/record/reported_spans.h"
-#include "trace/values/samples.h"
+#include "trace/record/record.h"
+#include "trace/values/call_values.h"
 
 enum { DESCR_BYTEORDER = 26, BASES_MAX = 8 };
 

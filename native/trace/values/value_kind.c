@@ -1,8 +1,8 @@
 // The kind of an argument or a result: a letter and a word or two, its type, its bytes by its struct.
 // SPDX-License-Identifier: MIT
-#include "trace/values/value_kind.h"
 #include "trace/record/interned.h"
-#include "trace/record/reported_spans.h"
+#include "trace/record/record.h"
+#include "trace/values/call_values.h"
 
 static void first_characters(const void *from, Py_ssize_t count, call_value *ret) {
     char text[16] = {0};
