@@ -13,6 +13,7 @@ from inspector.adapters.told import Told, closed, told
 from inspector.facts.layout import Member
 from inspector.facts.memory import Range
 from inspector.facts.record import dataclass
+from inspector.facts.strides import dense
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_bases, type_namespace
 from inspector.objects.classes import type_name as type_name  # adapters import it from here
@@ -240,9 +241,7 @@ def block(
     if not code:
         raise ValueError(f"{format!r} is not the format of a number")
     itemsize = calcsize(f"@{code}")
-    steps = strides_bytes
-    if steps is None:
-        steps = tuple(prod(shape[axis + 1 :]) * itemsize for axis in range(len(shape)))
+    steps = dense(shape, itemsize) if strides_bytes is None else strides_bytes
     return Elements(
         "struct fields", address, tuple(shape), steps, itemsize, format_name(code, itemsize), format,
         readonly, exporter=type_name(type(x)),

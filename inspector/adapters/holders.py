@@ -9,6 +9,7 @@ from typing import Any
 from inspector._native import Subject
 from inspector.adapters.base import Adapter, Elements, type_name
 from inspector.adapters.told import Evidence, Layer, Told, field
+from inspector.facts.amounts import counted
 from inspector.facts.materialization import Title
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
@@ -98,7 +99,7 @@ def whose(box: Subject, spare: int = 0) -> tuple[Title, Evidence]:
 
 def also_held(others: int) -> Evidence:
     """Evidence that `others` more references than the holder's own keep the array."""
-    return field("also held by", f"{others} other{'' if others == 1 else 's'}")
+    return field("also held by", counted(others, "other"))
 
 
 def _of_root(box: Subject) -> tuple[Title, Evidence]:

@@ -6,6 +6,7 @@ from typing import Any
 from inspector._native import LazyVector
 from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, field
+from inspector.facts.amounts import counted
 from inspector.facts.materialization import NOT_RECORDED
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
@@ -65,7 +66,7 @@ def _result(x: Any, done: int) -> tuple[Layer, ...]:
     return (
         Layer(
             "buffer",
-            f"data2, {holders} holder{'' if holders == 1 else 's'}",
+            f"data2, {counted(holders, 'holder')}",
             "computed" if _field(x, "state") == "materialized" else "partial",
             title="cow" if shared else "owned",
             evidence=(field("data2", f"{address:#x}"),),

@@ -18,6 +18,7 @@ from inspector.adapters.told import (
     finding,
     of_type,
 )
+from inspector.facts.amounts import counted
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 
@@ -49,7 +50,7 @@ def of_frame(x: Any, blocks: tuple[Any, ...], pieces_of: list[list[Piece]], coun
 
 
 def _block(block: Any, pieces: list[Piece], holders: int, copies: bool) -> Iterator[Layer]:
-    seen = (attribute("block.refs", f"{holders} holder{'' if holders == 1 else 's'}"),)
+    seen = (attribute("block.refs", counted(holders, "holder")),)
     among = "cow" if copies else "view" if holders > 1 else ""
     titles = [_title(among, title) for _, title, _ in pieces]
     would = ("a write copies",) if copies else ()

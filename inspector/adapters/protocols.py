@@ -7,6 +7,7 @@ from typing import Any
 from inspector import _native
 from inspector.adapters.base import Elements, type_name
 from inspector.adapters.formats import format_name
+from inspector.facts.strides import dense
 from inspector.facts.unknown import Unknown
 
 LONGEST_REASON = 80
@@ -50,7 +51,7 @@ def _from_dict(x: Any, attribute: str) -> Elements | Unknown:
     address, readonly = place
     itemsize = _items_of(typestr)
     strides = interface.get("strides")
-    steps = _dense(shape, itemsize) if strides is None else tuple(int(step) for step in strides)
+    steps = dense(shape, itemsize) if strides is None else tuple(int(step) for step in strides)
     if len(steps) != len(shape):
         return Unknown(f"its shape has {len(shape)} axes, its strides {len(steps)}")
     exporter = type_name(type(x))
@@ -73,7 +74,7 @@ def _dlpack(x: Any) -> Elements | Unknown:
     if device not in _HOST:
         return Unknown(f"its bytes are on a device (DLDeviceType {device}, number {number})")
     name = f"{_DL_CODES.get(code, f'code {code} ')}{bits}"
-    steps = _dense(shape, itemsize) if strides is None else strides
+    steps = dense(shape, itemsize) if strides is None else strides
     return Elements("DLPack", address, shape, steps, itemsize, name, name, readonly, type_name(type(x)))
 
 
@@ -99,15 +100,6 @@ def _items_of(typestr: str) -> int:
     """Bytes of an element: "<f8" -> 8, "<U3" -> 12."""
     count = int(typestr[2:].partition("[")[0] or 8)
     return 4 * count if typestr[1:2] == "U" else 8 if typestr[1:2] in ("M", "m") else count
-
-
-def _dense(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """Strides of C order."""
-    steps, step = [], itemsize
-    for length in reversed(shape):
-        steps.append(step)
-        step *= length
-    return tuple(reversed(steps))
 
 
 _ANSWERS: dict[str, Callable[[Any], Elements | Unknown]] = {

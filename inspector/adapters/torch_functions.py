@@ -7,6 +7,7 @@ from typing import Any
 
 from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, attribute, field
+from inspector.facts.amounts import counted
 from inspector.facts.unknown import Unknown
 
 MOST_NAMED = 6
@@ -66,7 +67,7 @@ class TorchFunctions(Adapter):
             gone = Layer("container", "saved tensors", "closed", "none", evidence=freed)
             return Told((node, gone), state="freed", logical_bytes=0)
         packed = sum(one.unpack_hook is not None for one in saved)
-        what = f"{len(saved)} saved tensor{'' if len(saved) == 1 else 's'}"
+        what = counted(len(saved), "saved tensor")
         if packed:
             what += f", {packed} packed by a hook"
         below = Layer("container", what, "computed", "none")

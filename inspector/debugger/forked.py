@@ -16,6 +16,7 @@ from inspector.debugger.memory import proc
 from inspector.debugger.presets.places import asked
 from inspector.debugger.stepped import Answer
 from inspector.errors import InspectorError
+from inspector.facts.amounts import counted
 from inspector.objects.isolation import fork_waiting, running_threads
 
 UNSAFE: Final = ("libgomp", "libtorch", "libcuda", "libiomp")
@@ -95,6 +96,6 @@ def _check_fork() -> None:
         raise InspectorError(
             "the cell cannot be run in a forked child now.",
             slug="fork-unsafe",
-            why=f"{busy} other thread{'s' * (busy > 1)} running; locks they hold would never be released",
+            why=f"{counted(busy, 'other thread')} running; locks they hold would never be released",
             do="try again when they have finished, or use %%inspect_break",
         )

@@ -12,3 +12,8 @@ def size(count: int) -> str:
     while abs(value) >= 999.5 and power + 1 < len(_UNITS):
         value, power = value / 1000, power + 1
     return f"{value:.1f} {_UNITS[power]}" if abs(value) < 9.95 else f"{value:.0f} {_UNITS[power]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """ "1 array", "3,000 arrays"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -81,16 +81,6 @@ def _real(vector: LazyVector) -> Any:
     return np.float32 if dtype_of(vector) == np.float32 else np.float64
 
 
-def least(vector: LazyVector) -> Any:
-    """As np.min: NaN wins."""
-    return _wrapped(vector, vector.min())
-
-
-def greatest(vector: LazyVector) -> Any:
-    """As np.max: NaN wins."""
-    return _wrapped(vector, vector.max())
-
-
 def var(vector: LazyVector, *, ddof: Any = 0) -> Any:
     """As np.var: two passes, the second over squared distances from the mean."""
     if not vector.length or ddof >= vector.length:
@@ -106,17 +96,8 @@ def std(vector: LazyVector, *, ddof: Any = 0) -> Any:
     return found if found is UNANSWERED else np.sqrt(found)
 
 
-def any_(vector: LazyVector) -> Any:
-    """As np.any; stops at the first block that has one."""
-    return np.bool_(any(block.any() for block in blocks(vector)))
-
-
-def all_(vector: LazyVector) -> Any:
-    """As np.all; stops at the first block that has none."""
-    return np.bool_(all(block.all() for block in blocks(vector)))
-
-
 def _position(vector: LazyVector, find: Rule, better: Rule) -> Any:
+    """The first of equals, the first NaN before all."""
     best, at, start = None, 0, 0
     for block in blocks(vector):
         here = int(find(block))
@@ -125,16 +106,6 @@ def _position(vector: LazyVector, find: Rule, better: Rule) -> Any:
             best, at = value, start + here
         start += len(block)
     return UNANSWERED if best is None else np.intp(at)
-
-
-def argmax(vector: LazyVector) -> Any:
-    """As np.argmax: the first of equals, the first NaN before all."""
-    return _position(vector, np.argmax, lambda a, b: a > b)
-
-
-def argmin(vector: LazyVector) -> Any:
-    """As np.argmin."""
-    return _position(vector, np.argmin, lambda a, b: a < b)
 
 
 def dot(left: Any, right: Any) -> Any:
@@ -158,35 +129,23 @@ def histogram(vector: Any, bins: Any = 10, range: Any = None) -> Any:
     return np.sum([np.histogram(block, *where)[0] for block in blocks(vector)], axis=0), edges
 
 
-def shape(vector: LazyVector) -> tuple[int]:
-    """(length,)"""
-    return (vector.length,)
-
-
-def size(vector: LazyVector) -> int:
-    """Number of elements."""
-    return vector.length
-
-
 REDUCTIONS: dict[Any, Rule] = {
     np.sum: sum_,
     np.mean: mean,
-    np.min: least,
-    np.amin: least,
-    np.max: greatest,
-    np.amax: greatest,
+    **dict.fromkeys((np.min, np.amin), lambda vector: _wrapped(vector, vector.min())),
+    **dict.fromkeys((np.max, np.amax), lambda vector: _wrapped(vector, vector.max())),
     np.var: var,
     np.std: std,
-    np.any: any_,
-    np.all: all_,
-    np.argmax: argmax,
-    np.argmin: argmin,
+    np.any: lambda vector: np.bool_(any(block.any() for block in blocks(vector))),
+    np.all: lambda vector: np.bool_(all(block.all() for block in blocks(vector))),
+    np.argmax: lambda vector: _position(vector, np.argmax, lambda a, b: a > b),
+    np.argmin: lambda vector: _position(vector, np.argmin, lambda a, b: a < b),
 }
 """Taken with `axis` None, 0 or -1, and what the rule names."""
 
 LAZY: dict[Any, tuple[Rule, int, frozenset[str]]] = {
-    np.shape: (shape, 1, frozenset()),
-    np.size: (size, 1, frozenset()),
+    np.shape: (lambda vector: (vector.length,), 1, frozenset()),
+    np.size: (lambda vector: vector.length, 1, frozenset()),
     np.ndim: (lambda _: 1, 1, frozenset()),
     np.dot: (dot, 2, frozenset()),
     np.histogram: (histogram, 3, frozenset({"bins", "range"})),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from inspector._native import Subject
+from inspector.facts.amounts import counted
 from inspector.facts.graph import Edge, Graph, Step
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, ImmortalType, Unknown
@@ -60,11 +61,7 @@ def _holders(subject: Subject, names: Mapping[int, str]) -> Step:
     found = owners(subject, names, scan=True)
     edges = tuple(sorted((_edge(owner) for owner in found.owners[:MOST]), key=_order))
     count = found.references
-    said = (
-        "never freed"
-        if isinstance(count, ImmortalType)
-        else f"{count:,} reference{'' if count == 1 else 's'}"
-    )
+    said = "never freed" if isinstance(count, ImmortalType) else counted(count, "reference")
     scan = "" if isinstance(found.scan, Unknown) else f"; {found.scan.scanned_bytes / 1e6:,.0f} MB searched"
     return Step(edges, len(found.owners) - len(edges), f"{said}, {found.named} named{scan}")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any, cast
 
+from inspector.facts.amounts import counted
 from inspector.facts.comparison import Change, Comparison
 from inspector.facts.sharing import Sharing
 from inspector.facts.unknown import Address, Unknown
@@ -88,7 +89,7 @@ def _shown(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, tuple) and any(is_dataclass(item) for item in value):
-        return f"{len(value)} row{'' if len(value) == 1 else 's'}"
+        return counted(len(value), "row")
     text = (
         " · ".join(value)
         if isinstance(value, tuple) and value and all(isinstance(item, str) for item in value)

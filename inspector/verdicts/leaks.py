@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from inspector.facts.amounts import counted
 from inspector.facts.leaks import Dangling, Drift, Fault, KeptByC, Kind, Suspect, Touch, Verdict
 from inspector.facts.unknown import Unknown
 
@@ -111,16 +112,16 @@ def _of_dead(obj: Suspect) -> Verdict | None:
 
 def _of_fallen(obj: Suspect) -> Verdict | None:
     lost = -obj.balance
-    counted = f"{lost} fewer after {obj.unbalanced_calls} call{'s' if obj.unbalanced_calls > 1 else ''}"
+    fell = f"{lost} fewer after {counted(obj.unbalanced_calls, 'call')}"
     if obj.relation != "itself":
-        why = f"its count is {counted}, and nothing that held it died"
+        why = f"its count is {fell}, and nothing that held it died"
         if obj.relation == "type":  # instances that died or wait for reuse may have held it
             return None
         if obj.blurred and obj.falls_in_a_row < 3:
-            return _over(obj, lost, False, f"its count is {counted}; an object that died may have held it")
+            return _over(obj, lost, False, f"its count is {fell}; an object that died may have held it")
         return _over(obj, lost, True, why)
     if obj.references < obj.certain_owners + obj.possible_owners:
-        return _over(obj, lost, False, f"its count is {counted}, and C memory still points to it")
+        return _over(obj, lost, False, f"its count is {fell}, and C memory still points to it")
     return None
 
 
@@ -133,22 +134,18 @@ def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
     certain = not obj.possible_owners and not obj.borrowing and (obj.fresh or unexplained == leaked)
     if alone and not obj.fresh and unexplained > leaked:  # some were unexplained before: which, is unknown
         return None
-    said = f"{_many(obj.references, 'reference')}, {_many(obj.certain_owners, 'owner')} found"
+    said = f"{counted(obj.references, 'reference')}, {counted(obj.certain_owners, 'owner')} found"
     is_name = obj.type_name == "str" and not any(touch.role == "kept" for touch in obj.touches)
     # The attribute cache owns names that no search finds, and imports leave more of them.
     if is_name or not _method(obj):
         certain = False
     if obj.borrowing:
-        said += f"; {_many(obj.borrowing, 'pointer')} on C stacks or in unknown memory may hold some"
+        said += f"; {counted(obj.borrowing, 'pointer')} on C stacks or in unknown memory may hold some"
     elif obj.possible_owners:
-        said += f"; {_many(obj.possible_owners, 'pointer')} in C memory may hold some"
+        said += f"; {counted(obj.possible_owners, 'pointer')} in C memory may hold some"
     elif not certain:
         said += "; the interpreter's caches may hold it" if is_name else "; no call from Python created it"
     return _leaked(obj, leaked, certain, said)
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
 def _leaked(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
@@ -248,8 +245,8 @@ def confirmed(known: Sequence[Verdict], drifts: Sequence[Drift]) -> tuple[Verdic
     If several verdicts concern one type, the counts confirm none: it is unknown which one they match.
     """
     of_type = Counter(_moved(verdict) for verdict in known)
-    counted = [(_of_drift(verdict), verdict.changes[-1]) for verdict in drifts]
-    sure = {_moved(verdict): (left, verdict.reason) for verdict, left in counted if verdict.certain}
+    left_over = [(_of_drift(verdict), verdict.changes[-1]) for verdict in drifts]
+    sure = {_moved(verdict): (left, verdict.reason) for verdict, left in left_over if verdict.certain}
     return tuple(
         replace(verdict, certain=True, reason=f"{verdict.reason}; {sure[_moved(verdict)][1]}")
         if of_type[_moved(verdict)] == 1

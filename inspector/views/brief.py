@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from inspector.facts.amounts import size
+from inspector.facts.amounts import counted, size
 from inspector.facts.buffer import Buffer, Exposure
 from inspector.facts.layout import Layout
 from inspector.facts.materialization import Materialization, Residency
@@ -82,7 +82,7 @@ def _held(refs: Refs | None, found: Any) -> Iterator[Block]:
     named = [span for name in short[:MOST_NAMES] for span in (Span(", "), Span(name, "code"))][1:]
     if not refs.references:
         return
-    value = (*named, Span(more)) if named else text(_references(refs.references))
+    value = (*named, Span(more)) if named else text(counted(refs.references, "reference"))
     yield Line(
         "held by",
         value,
@@ -101,15 +101,11 @@ def _called(owner: Owner) -> str:
     return owner.short.rpartition("+0x")[0] if owner.key.startswith("+0x") else owner.short
 
 
-def _references(count: int) -> str:
-    return f"{count:,} reference{'' if count == 1 else 's'}"
-
-
 def _found(references: int, unnamed: int | Unknown, named: bool) -> str:
     if isinstance(unnamed, Unknown):
-        return f"{_references(references)}, not known whether all: --owners"
+        return f"{counted(references, 'reference')}, not known whether all: --owners"
     if not unnamed:
-        return f"{_references(references)}, all found"
+        return f"{counted(references, 'reference')}, all found"
     return f"{unnamed:,} of {references:,} not found yet: --owners" if named else "--owners names them"
 
 

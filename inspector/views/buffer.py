@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
 
+from inspector.facts.amounts import counted
 from inspector.facts.buffer import Buffer, Exposure, Holder
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.unknown import Address, Unknown
@@ -98,7 +99,7 @@ def _about(holder: Holder) -> Iterator[str]:
         else str(holder.owns)
     )
     if not isinstance(holder.references, Unknown):
-        yield f"{holder.references:,} reference{'' if holder.references == 1 else 's'}"
+        yield counted(holder.references, "reference")
 
 
 def _exports(fact: Buffer) -> Iterator[Line]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from inspector.facts.amounts import counted
 from inspector.facts.answers import Answers
 from inspector.facts.unknown import Unknown
 from inspector.views.answers import head
@@ -112,9 +113,9 @@ def _what(found: Any, facts: Mapping[str, Any]) -> Iterator[Span]:
     if layout is not None and not isinstance(layout, Unknown):
         yield Span(f"{layout.format} {layout.shape}")
     elif parts is not None and not isinstance(parts, Unknown):
-        yield Span(f"({parts.total:,} column{'' if parts.total == 1 else 's'})")
+        yield Span(f"({counted(parts.total, 'column')})")
     elif not isinstance(found.length, Unknown):
-        yield Span(f"({found.length:,} item{'' if found.length == 1 else 's'})")
+        yield Span(f"({counted(found.length, 'item')})")
     if not isinstance(found.preview, Unknown):
         yield Span(f" {clipped(found.preview, MOST_VALUE)}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from inspector.facts.amounts import counted
 from inspector.facts.answers import Answer
 from inspector.facts.comparison import Change, Comparison, Side, Strided
 from inspector.facts.sharing import Pair, PartSharing
@@ -107,9 +108,7 @@ def _more(fact: Comparison) -> Iterator[Block]:
     count = len(fact.changes)
     if not count:
         return
-    summary = Line(
-        "more", text(f"{count} field{'' if count == 1 else 's'} {'differs' if count == 1 else 'differ'}")
-    )
+    summary = Line("more", text(f"{counted(count, 'field')} {'differs' if count == 1 else 'differ'}"))
     yield Fold(summary, (_table(fact),), shown=0, more="--fields")
 
 

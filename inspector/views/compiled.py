@@ -1,6 +1,7 @@
 """Draws a C cell: how it was built, what it defines, and how one call changed reference counts."""
 
 # SPDX-License-Identifier: MIT
+from inspector.facts.amounts import counted
 from inspector.facts.compiled import (
     NOT_ASKED,
     NOT_DEAD,
@@ -175,7 +176,7 @@ def _balance(row: Balanced) -> Line:
 def _finding(row: Balanced) -> Line:
     assert isinstance(row.references_before, int) and isinstance(row.references_after, int)
     unexplained = row.references_after - row.references_before - row.held
-    many = f"{abs(unexplained)} reference{'s' if abs(unexplained) != 1 else ''}"
+    many = counted(abs(unexplained), "reference")
     if unexplained < 0:
         words = f"over-released: {row.shown} of {row.name} lost {many}: borrowed, then stolen or released"
         cure = "Py_INCREF it before the call that steals it"

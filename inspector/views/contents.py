@@ -1,7 +1,7 @@
 """Draws what a container holds: objects, bytes, arrays, and the items with most bytes."""
 
 # SPDX-License-Identifier: MIT
-from inspector.facts.amounts import size
+from inspector.facts.amounts import counted, size
 from inspector.facts.contents import Contents, Item
 from inspector.facts.unknown import Address
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
@@ -31,7 +31,7 @@ def largest(fact: Contents) -> tuple[Block, ...]:
     if not any(item.bytes >= LEAST_BYTES or (item.places > 1 and item.bytes) for item in fact.items):
         return ()
     more = text("largest first", "dim") if len(fact.items) > 1 else ()
-    held = f"{fact.objects:,} object{'' if fact.objects == 1 else 's'}"
+    held = counted(fact.objects, "object")
     return (Fold(Line("holds", text(held), more), (_items(fact),), MOST_ITEMS),)
 
 

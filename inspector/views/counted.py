@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
 
+from inspector.facts.amounts import counted
 from inspector.facts.conversion import Trace
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Fold, Line, Table, text
@@ -18,9 +19,7 @@ def of_counted(fact: Trace) -> Iterator[Block]:
     elif fact.counted:
         calls = sum(row.times for row in fact.counted)
         moved = "" if fact.grade == "count" else " in which no value crosses"
-        head = Line(
-            "counted", text(f"{calls:,} call{'s' if calls != 1 else ''} of the C API{moved}"), link=PAGE
-        )
+        head = Line("counted", text(f"{counted(calls, 'call')} of the C API{moved}"), link=PAGE)
         rows = tuple(
             (text(row.function, "native"), text(f"{row.times:,}"), text(row.module, "dim"))
             for row in fact.counted

@@ -1,6 +1,7 @@
 """Draws the verdicts on references: what leaked, where it was created, which rule was broken, what to do."""
 
 # SPDX-License-Identifier: MIT
+from inspector.facts.amounts import counted
 from inspector.facts.conversion import Site
 from inspector.facts.leaks import KeptByC, Leaks, RawMemory, Touch, Verdict
 from inspector.facts.unknown import Unknown
@@ -139,9 +140,7 @@ def _kept(kept: tuple[KeptByC, ...]) -> Block:
     )
     head = Line(
         "kept",
-        text(
-            f"{objects} object{'s' if objects != 1 else ''} by native code on purpose, as far as memory tells"
-        ),
+        text(f"{counted(objects, 'object')} by native code on purpose, as far as memory tells"),
         explain="A pointer in static data or a C struct accounts for each of them.",
         link=f"{PAGE}#kept-on-purpose",
     )

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from inspector.facts.amounts import counted
 from inspector.facts.refs import NOT_MEASURED, Owner, Owners, Refs, Scan
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 from inspector.views.amounts import known, size
@@ -88,7 +89,7 @@ def holders(fact: Owners, scan: Scan) -> Iterator[Block]:
     rows = [_holder(owner) for owner in order] + [(row[1], (), row[2]) for row in _gap_rows(fact)]
     took = f"{size(scan.scanned_bytes)} searched in {_seconds(scan.scan_ns + scan.verify_ns)}"
     count = fact.references if isinstance(fact.references, int) else 0
-    value = (Span(f"{count:,} reference{'' if count == 1 else 's'}"),)
+    value = (Span(counted(count, "reference")),)
     yield Fold(
         Line("held by", value, text(took, "dim"), _COUNT, _LINK), (Table(("", "", ""), tuple(rows)),), _SHOWN
     )

@@ -4,6 +4,7 @@
 from collections import Counter
 from typing import Final
 
+from inspector.facts.amounts import counted
 from inspector.facts.remote import Entry, Remote, Sampled, Samples
 from inspector.facts.stack import Frame, Stack
 from inspector.facts.unknown import Address, ImmortalType, Unknown
@@ -36,7 +37,7 @@ def _remote(fact: Remote) -> tuple[Block, ...]:
         rows = tuple((text(entry.key, "python"), text(str(entry.value))) for entry in fact.entries)
         count = len(fact.entries) + fact.more
         caption = f"{fact.more:,} more were not read" if fact.more else ""
-        said = f"{count:,} item{'' if count == 1 else 's'}"
+        said = counted(count, "item")
         made.append(Fold(Line("holds", text(said)), (Table(("", ""), rows, (), caption),), _SHOWN))
     return tuple(made)
 

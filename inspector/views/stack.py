@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import PurePath
 
+from inspector.facts.amounts import counted
 from inspector.facts.stack import Argument, Frame, Hit, Hits, Stack, Stacks, Stop
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
@@ -23,8 +24,8 @@ Row = tuple[tuple[Span, ...], ...]
 
 @blocks.register
 def _hits(fact: Hits) -> tuple[Block, ...]:
-    counted = sum(place.hits for place in fact.places)
-    says = f"{_count(counted, 'hit')} of {_count(len(fact.places), 'place')}"
+    total = sum(place.hits for place in fact.places)
+    says = f"{counted(total, 'hit')} of {counted(len(fact.places), 'place')}"
     spent = f"attached in {fact.frozen_ns / 1e9:.2f} s · {fact.stopped_ns / 1e6:,.0f} ms at hits"
     spent = spent if fact.means == "gdb" else fact.means
     rows = tuple(_place(place.place, place.hits, place.locations, place.says) for place in fact.places)
@@ -49,12 +50,8 @@ def _hits(fact: Hits) -> tuple[Block, ...]:
     return tuple(made)
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
 def _place(name: str, hits: int, locations: int, says: str) -> Row:
-    where = "" if locations == 1 and not says else _count(locations, "location") if locations else ""
+    where = "" if locations == 1 and not says else counted(locations, "location") if locations else ""
     note = " · ".join(part for part in (where, says) if part)
     return (text(name, "native"), text(f"{hits:,}"), text(note, "warn" if says else "dim"))
 
@@ -120,10 +117,12 @@ def _stop(fact: Stop) -> tuple[Block, ...]:
             (text(one.name), text(str(one.value)), text(one.type_name, "dim")) for one in fact.variables
         )
         made.append(
-            Fold(Line("locals", text(_count(len(rows), "variable"))), (Table(("", "", ""), rows),), _SHOWN)
+            Fold(Line("locals", text(counted(len(rows), "variable"))), (Table(("", "", ""), rows),), _SHOWN)
         )
     made.append(
-        Fold(Line("stack", text(_count(len(fact.stack.frames), "frame"))), (stack_table(fact.stack),), _SHOWN)
+        Fold(
+            Line("stack", text(counted(len(fact.stack.frames), "frame"))), (stack_table(fact.stack),), _SHOWN
+        )
     )
     return tuple(made)
 
@@ -133,7 +132,7 @@ _NO_PYTHON = "no thread runs Python now; C frames are read by pystack: pip insta
 
 @blocks.register
 def _stacks(fact: Stacks) -> tuple[Block, ...]:
-    says = f"{fact.program} ({fact.pid})  {_count(len(fact.threads), 'thread')}"
+    says = f"{fact.program} ({fact.pid})  {counted(len(fact.threads), 'thread')}"
     head = Line("stacks", text(says), text(f"read in {fact.read_ns / 1e6:,.0f} ms", "dim"), link=_LINK)
     if not fact.threads:
         return (head, Line("", text(_NO_PYTHON, "dim")))
@@ -152,7 +151,7 @@ def stack_table(stack: Stack) -> Table:
         frames = list(run)
         if folded:
             rows.append(
-                (text("·", "dim"), text(f"{_count(len(frames), 'frame')} of plumbing", "dim"), text(""))
+                (text("·", "dim"), text(f"{counted(len(frames), 'frame')} of plumbing", "dim"), text(""))
             )
         else:
             rows += [_row(frame) for frame in frames]

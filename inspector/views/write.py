@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from inspector.facts.amounts import counted
 from inspector.facts.stack import Frame, Stack
 from inspector.facts.unknown import Address, Unknown
 from inspector.facts.write import Write, Writes
@@ -22,7 +23,7 @@ _MEANING: Final = "Each instruction that wrote to these bytes, whether the value
 @blocks.register
 def writes(fact: Writes) -> tuple[Block, ...]:
     """A line for the watch, then one stack for each writing place."""
-    count = f"{fact.counted:,} write{'' if fact.counted == 1 else 's'}"
+    count = counted(fact.counted, "write")
     what = "" if fact.watched == "bytes" else f" to {fact.watched}"
     said = f"{count}{what}  {size(fact.watched_bytes)} at {fact.address:#x}"
     made: list[Block] = [Line("writes", text(said), text(fact.means, "dim"), _MEANING, _LINK)]
@@ -65,7 +66,7 @@ def _group(group: list[Write]) -> Fold:
     first, last = group[0], group[-1]
     at = f"  at +{first.offset:,}" if first.offset else ""
     if first.stores > 1 or first.written_bytes > _WORD:
-        at += f"  {size(first.written_bytes)} in {first.stores:,} store{'s' * (first.stores > 1)}"
+        at += f"  {size(first.written_bytes)} in {counted(first.stores, 'store')}"
     if len(group) == 1:
         values, note = f"{first.before} → {first.after}", f"thread {first.stack.thread_id}"
     else:

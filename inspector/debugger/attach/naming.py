@@ -12,6 +12,7 @@ from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime
 from inspector.debugger.memory import proc
 from inspector.debugger.memory.remote_memory import Unreadable
+from inspector.facts.amounts import counted
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
 
@@ -115,7 +116,7 @@ class Naming:
         is_dict = objects.is_a(address, at.DICT)
         if is_dict or objects.is_a(address, at.LIST) or objects.is_a(address, at.TUPLE):
             count = objects.memory.word(address + (at.DICT_USED if is_dict else 16))
-            name += f" ({count:,} item{'' if count == 1 else 's'})"
+            name += f" ({counted(count, 'item')})"
         _, around = self._around.get(address, (0, None))
         if around is None or depth:
             return name

@@ -11,6 +11,7 @@ from typing import Final
 
 from inspector.debugger.memory.python_layout import Layout
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
+from inspector.facts.amounts import counted
 from inspector.facts.unknown import Unknown
 
 _LONG, _LIST, _TUPLE, _BYTES, _TEXT, _DICT, _TYPE = 24, 25, 26, 27, 28, 29, 31
@@ -105,7 +106,7 @@ class Values:
         if flags >> _BYTES & 1:
             return f"({size} B) {self._memory.read(address + 32, min(size, _CHARACTERS))!r}"
         if flags >> _LIST & 1 or flags >> _TUPLE & 1 or flags >> _DICT & 1:
-            return f"({size:,} item{'' if size == 1 else 's'})"
+            return f"({counted(size, 'item')})"
         return self._array(head, address) if name == "numpy.ndarray" else ""
 
     def _array(self, head: bytes, address: int) -> str:

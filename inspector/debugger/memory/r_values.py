@@ -5,6 +5,7 @@ import struct
 from typing import Final
 
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
+from inspector.facts.amounts import counted
 from inspector.facts.unknown import Unknown
 
 _TYPES: Final = {
@@ -35,7 +36,7 @@ def describe(memory: RemoteMemory, address: int) -> str | Unknown:
         length = memory.word(address + _LENGTH)
         if length > _LENGTH_MAX:
             return Unknown(f"no R object at {address:#x}")
-        return f"{name} ({length:,} item{'' if length == 1 else 's'}){_items(memory, address, kind, length)}"
+        return f"{name} ({counted(length, 'item')}){_items(memory, address, kind, length)}"
     except Unreadable:
         return Unknown(f"unreadable at {address:#x}")
 

@@ -13,6 +13,7 @@ from inspector.debugger.memory import proc
 from inspector.debugger.memory.trapped import stack_of
 from inspector.debugger.watch.watched import Watched, watched, words
 from inspector.errors import InspectorError
+from inspector.facts.amounts import counted
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
 from inspector.facts.write import Write, Writes
@@ -49,7 +50,7 @@ class WriteWatch:
 
     def _by_watchpoints(self) -> str:
         events = _native.writes_arm(self._words, proc.threads(os.getpid()), self._budget)
-        return f"{_count(len(self._words), 'hardware watchpoint')}, {events} events"
+        return f"{counted(len(self._words), 'hardware watchpoint')}, {events} events"
 
     def _by_pages(self) -> str:
         pages, events = _native.writes_pages_arm(
@@ -60,7 +61,7 @@ class WriteWatch:
             proc.threads(os.getpid()),
             self._budget,
         )
-        return f"{_count(pages, 'protected page')}, {events} events"
+        return f"{counted(pages, 'protected page')}, {events} events"
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         """Disarm; the facts."""
@@ -129,10 +130,6 @@ class WriteWatch:
             *said,
             stack_of(thread, native, python),
         )
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _anonymous(what: Watched) -> bool:

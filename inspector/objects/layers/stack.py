@@ -9,6 +9,7 @@ from inspector.adapters.base import Adapter, Elements, type_name
 from inspector.adapters.registry import adapter_of
 from inspector.adapters.told import Told, of_type
 from inspector.binaries.mappings import plain_mapping
+from inspector.facts.amounts import counted
 from inspector.facts.materialization import Evidence, Layer, Storage, Title
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.unknown import Unknown
@@ -125,7 +126,7 @@ def _spans(x: Any, adapter: Adapter, blocks: tuple[Elements, ...]) -> tuple[Rang
 def _described(blocks: tuple[Elements, ...], spans: tuple[Range, ...]) -> str:
     if len(blocks) == 1:
         return f"{blocks[0].format} {blocks[0].shape}"
-    return f"{len(spans)} block{'' if len(spans) == 1 else 's'}"
+    return counted(len(spans), "block")
 
 
 def title_of(x: Any, adapter: Adapter, holders: list[Any]) -> tuple[Title | Unknown, tuple[Evidence, ...]]:

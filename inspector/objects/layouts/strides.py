@@ -1,21 +1,8 @@
 """Describe shape and strides: contiguity, and words for the order (transposed, reversed, broadcast)."""
 
 # SPDX-License-Identifier: MIT
-Integers = tuple[int, ...]
-
-
-def is_contiguous(shape: Integers, strides: Integers, itemsize: int, order: str) -> bool:
-    """Whether elements are without gaps in C ("C") or Fortran ("F") order (NumPy's relaxed rule:
-    axes of length 1 do not count, and an empty array is both)."""
-    if 0 in shape:
-        return True
-    step = itemsize
-    axes = list(zip(shape, strides, strict=True))
-    for length, stride in axes if order == "F" else axes[::-1]:
-        if length != 1 and stride != step:
-            return False
-        step *= length
-    return True
+from inspector.facts.strides import Integers, ordinal
+from inspector.facts.strides import is_contiguous as is_contiguous
 
 
 def words(shape: Integers, strides: Integers, itemsize: int) -> tuple[str, ...]:
@@ -67,8 +54,7 @@ def _gaps(axes: list[tuple[int, int]], itemsize: int) -> tuple[str, ...]:
 
 def every(n: int) -> str:
     """The words for a step of `n` elements: "every 2nd element"."""
-    suffix = "th" if 10 <= n % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"every {n}{suffix} element"
+    return f"every {ordinal(n)} element"
 
 
 def overlaps_itself(axes: list[tuple[int, int]], itemsize: int) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from inspector import _native
 from inspector.adapters.base import Adapter, Elements, type_name
 from inspector.adapters.registry import adapter_of
+from inspector.facts.amounts import counted
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address
 from inspector.objects.classes import full_name, type_bases
@@ -162,7 +163,7 @@ def _what(x: Any, adapters: _Adapters) -> str:
     kind = type(x)
     name = type_name(kind)
     if any(kind is one for one in _SIZED):
-        return f"{name} ({len(x):,} item{'' if len(x) == 1 else 's'})"
+        return f"{name} ({counted(len(x), 'item')})"
     blocks = adapters.blocks(x)
     return f"{name} {blocks[0].format} {blocks[0].shape}" if len(blocks) == 1 else name
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from inspector import _native
 from inspector._native import Subject
+from inspector.facts.amounts import counted
 from inspector.facts.graph import Edge, Step
 from inspector.facts.unknown import Address
 from inspector.objects.ownership.naming import Context, describe
@@ -40,7 +41,7 @@ def _said(kind: type, value: Any) -> str:
 
 def _step(pairs: Iterator[tuple[str, Any]], count: int, kind: str) -> Step:
     edges = tuple(_edge(key, Subject(value), kind) for key, value in itertools.islice(pairs, MOST))
-    says = f"{count:,} reference{'' if count == 1 else 's'} that its type tells the garbage collector of"
+    says = f"{counted(count, 'reference')} that its type tells the garbage collector of"
     return Step(edges, count - len(edges), says if count else "it refers to nothing that its type tells of")
 
 

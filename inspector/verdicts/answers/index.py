@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from math import prod
 
 from inspector.facts.record import dataclass
-
-Integers = tuple[int, ...]
+from inspector.facts.strides import Integers, dense, is_contiguous, ordinal
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,11 @@ class Grid:
     strides: Integers
     itemsize: int
 
+    @property
+    def is_dense(self) -> bool:
+        """Whether the elements lie without gaps, the last axis fastest."""
+        return is_contiguous(self.shape, self.strides, self.itemsize, "C")
+
 
 def part_of(view: Grid, base: Grid, noun: str = "element") -> str:
     """Which elements of `base` the view shows; "" where the words would be longer than the index.
@@ -38,10 +42,9 @@ def part_of(view: Grid, base: Grid, noun: str = "element") -> str:
     """
     if not base.shape or 0 in (*base.shape, *view.shape) or view.itemsize != base.itemsize:
         return ""
-    if not is_c_contiguous(base):
+    if not base.is_dense:
         return ""
-    steps = tuple(base.itemsize * prod(base.shape[axis + 1 :]) for axis in range(len(base.shape)))
-    base = Grid(base.first, base.shape, steps, base.itemsize)
+    base = Grid(base.first, base.shape, dense(base.shape, base.itemsize), base.itemsize)
     axes = _axes(view, base)
     if axes is None:
         return _run(view, base, noun)
@@ -52,16 +55,6 @@ def part_of(view: Grid, base: Grid, noun: str = "element") -> str:
     ends = [_order(moved)] if moved != sorted(moved) else []
     ends += [f"repeated {repeated:,} times"] if repeated > 1 else []
     return ", ".join([*([text] if text else []), *ends])
-
-
-def is_c_contiguous(grid: Grid) -> bool:
-    """Whether the elements lie without gaps, the last axis fastest."""
-    step = grid.itemsize
-    for n, stride in zip(grid.shape[::-1], grid.strides[::-1], strict=True):
-        if n != 1 and stride != step:
-            return False
-        step *= n
-    return True
 
 
 def _axes(view: Grid, base: Grid) -> list[Axis] | None:
@@ -92,9 +85,9 @@ def _axes(view: Grid, base: Grid) -> list[Axis] | None:
 def _run(view: Grid, base: Grid, noun: str) -> str:
     """The words for a contiguous view that is reshaped: the whole base, or a run of its elements."""
     turned = ""
-    if not is_c_contiguous(view):
+    if not view.is_dense:
         view, turned = Grid(view.first, view.shape[::-1], view.strides[::-1], view.itemsize), ", transposed"
-    if not is_c_contiguous(view):
+    if not view.is_dense:
         return ""
     count, whole = prod(view.shape), prod(base.shape)
     shaped = f"reshaped to {view.shape}"
@@ -122,7 +115,7 @@ def _words(axis: Axis, base: Grid, noun: str) -> str:
     if axis.step == -1:
         whole = axis.count == axis.length
         return f"{many}{of} reversed" if whole else f"{many} {axis.start:,} down to {last:,}{of}"
-    every = f"every {_ordinal(abs(axis.step))} {one}{of}"
+    every = f"every {ordinal(abs(axis.step))} {one}{of}"
     return every + "".join(_limits(axis, last))
 
 
@@ -142,8 +135,3 @@ def _nouns(number: int, axes: int, noun: str) -> tuple[str, str, str]:
         return "index", "indices", f" of axis {number}"
     one = noun if axes == 1 else ("row", "column")[number]
     return one, f"{one}s", ""
-
-
-def _ordinal(n: int) -> str:
-    suffix = "th" if 10 <= n % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n:,}{suffix}"

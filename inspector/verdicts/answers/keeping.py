@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from inspector.facts.amounts import size
+from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
 from inspector.facts.refs import Owner, Scan
 from inspector.facts.unknown import ImmortalType, Unknown
@@ -13,7 +13,6 @@ from inspector.verdicts.answers.words import (
     answer,
     called,
     code,
-    counted,
     few,
     holder_name,
     known,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
 
-from inspector.facts.amounts import size
+from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
 from inspector.facts.buffer import Buffer, Holder
 from inspector.facts.layout import Layout
@@ -17,7 +17,6 @@ from inspector.verdicts.answers.index import Grid, part_of
 from inspector.verdicts.answers.words import (
     answer,
     code,
-    counted,
     holder_name,
     is_whole,
     known,

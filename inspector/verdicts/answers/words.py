@@ -22,11 +22,6 @@ def called(name: str, other: str = "it") -> str:
     return code(name) if name not in ("", "object") and len(name) <= LONGEST_NAME else other
 
 
-def counted(count: int, noun: str) -> str:
-    """ "1 array", "3 arrays"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def few(count: int) -> str:
     """A small number as a word."""
     words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

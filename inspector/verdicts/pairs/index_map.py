@@ -8,9 +8,11 @@ index of `b`; then the element is the right one, because a's axes do not reach i
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
+from math import prod
 
 from inspector.facts.comparison import Strided
 from inspector.facts.record import dataclass
+from inspector.facts.strides import is_contiguous
 
 LETTERS = "ijklmnpqrstuvwxyz"
 MOST_AXES = 6
@@ -238,14 +240,8 @@ def _bytes(
 
 def _order(owner: Strided) -> str:
     """The order, "C" or "F", of an owner without gaps; "" for others."""
-    for order, turn in (("C", -1), ("F", 1)):
-        reach, dense = owner.itemsize_bytes, True
-        for count, step in list(zip(owner.shape, owner.strides_bytes, strict=True))[::turn]:
-            dense = dense and (count == 1 or step == reach)
-            reach *= count
-        if dense:
-            return order
-    return ""
+    lies = (owner.shape, owner.strides_bytes, owner.itemsize_bytes)
+    return next((order for order in "CF" if is_contiguous(*lies, order)), "")
 
 
 def _inside(view: Strided, owner: Strided) -> bool:
@@ -253,7 +249,4 @@ def _inside(view: Strided, owner: Strided) -> bool:
     reach = [(count - 1) * step for count, step in zip(view.shape, view.strides_bytes, strict=True)]
     low = view.address + sum(min(0, one) for one in reach)
     high = view.address + sum(max(0, one) for one in reach) + view.itemsize_bytes
-    total = owner.itemsize_bytes
-    for count in owner.shape:
-        total *= count
-    return owner.address <= low and high <= owner.address + total
+    return owner.address <= low and high <= owner.address + owner.itemsize_bytes * prod(owner.shape)
