@@ -150,3 +150,12 @@ def _name(held: Held, before: Held | None) -> NameChange:
     change = "kept" if held.identity == before.identity else "rebound"
     references = _minus(held.references, before.references)
     return NameChange(held.name, change, held.type_name, references, _minus(held.bytes, before.bytes))
+
+
+def by_name(rows: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    """Rows (type name, objects, bytes) with those of one name joined; most bytes first."""
+    merged: dict[str, tuple[int, int]] = {}
+    for name, objects, own_bytes in rows:
+        before = merged.get(name, (0, 0))
+        merged[name] = (before[0] + objects, before[1] + own_bytes)
+    return sorted(((name, *sums) for name, sums in merged.items()), key=lambda row: (-row[2], row[0]))

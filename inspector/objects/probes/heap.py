@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector import _native
 from inspector.errors import InspectorError
-from inspector.facts.heap import Heap, Held, NameChange, Snapshot, TypeChange, TypeCount
+from inspector.facts.heap import Heap, Held, NameChange, Snapshot, TypeChange, TypeCount, by_name
 from inspector.facts.unknown import Unknown
 from inspector.objects.layers.pages import resident_bytes
 
@@ -30,15 +30,6 @@ def heap(retained: int = 0) -> Heap:
     kept = dict(zip(asked, _native.retained_by_types(asked, _OURS), strict=True)) if asked else {}
     types = tuple(TypeCount(name, count, size, kept.get(name, _NOT_ASKED)) for name, count, size in heaviest)
     return Heap(sum(t.objects for t in types), sum(t.bytes for t in types), types, walk_ns)
-
-
-def by_name(rows: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """Rows (type name, objects, bytes) with those of one name joined; most bytes first."""
-    merged: dict[str, tuple[int, int]] = {}
-    for name, objects, own_bytes in rows:
-        before = merged.get(name, (0, 0))
-        merged[name] = (before[0] + objects, before[1] + own_bytes)
-    return sorted(((name, *sums) for name, sums in merged.items()), key=lambda row: (-row[2], row[0]))
 
 
 def snapshot(names: Mapping[str, Any]) -> Snapshot:

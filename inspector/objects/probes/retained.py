@@ -2,8 +2,8 @@
 
 # SPDX-License-Identifier: MIT
 from inspector import _native
+from inspector.facts.heap import by_name
 from inspector.facts.refs import Retained
-from inspector.objects.probes.heap import by_name
 
 
 def retained(subject: _native.Subject) -> Retained:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements, type_attribute
+from inspector.adapters.base import Adapter, Elements, type_attribute
 from inspector.adapters.registry import adapter_of
 from inspector.facts.record import dataclass
 from inspector.objects.layouts.overlap import Nested, TooLong, common_bytes, merged, nested
@@ -59,7 +59,7 @@ def _blocks(arrays: Iterable[Any]) -> Iterable[Elements]:
 def _has_blocks(kind: type) -> bool:
     """Whether an adapter may know blocks of bytes of such objects."""
     adapter = adapter_of(kind)
-    return adapter is not None and type_attribute(type(adapter), "elements") is not Defaults.elements
+    return adapter is not None and type_attribute(type(adapter), "elements") is not Adapter.elements
 
 
 def distinct(pieces: Collection[Nested]) -> int:
