@@ -4,8 +4,10 @@
 import argparse
 import re
 import sys
+import tokenize
 from collections.abc import Iterator, Mapping
 from inspect import CO_OPTIMIZED
+from io import StringIO
 from types import CodeType, FrameType
 from typing import Any
 
@@ -30,12 +32,23 @@ def split(line: str, parser: argparse.ArgumentParser) -> tuple[list[str], list[s
     Options come before or after the expressions, so a minus inside an expression stays a minus. The value
     of an option may be quoted.
     """
-    line = line.strip().removesuffix(";")
+    line = _without_comment(line).strip().removesuffix(";")
     words, takes = _WORD.findall(line), _takes(parser)
     start = _options_from(words, 0, takes)
     stop = next(i for i in range(start, len(words) + 1) if _options_from(words, i, takes) == len(words))
     options = [_QUOTED.sub(r"\2", word) for word in (*words[:start], *words[stop:])]
     return options, list(_apart(_between(line, words, start, stop)))
+
+
+def _without_comment(line: str) -> str:
+    """The line up to a `#` that is in no string."""
+    try:
+        for token in tokenize.generate_tokens(StringIO(line.strip()).readline if "#" in line else str):
+            if token.type == tokenize.COMMENT:
+                return line.strip()[: token.start[1]]
+    except (tokenize.TokenError, SyntaxError):  # said when the expression is compiled
+        pass
+    return line
 
 
 def _takes(parser: argparse.ArgumentParser) -> dict[str, int]:
@@ -75,19 +88,18 @@ def _between(line: str, words: list[str], start: int, stop: int) -> str:
 
 def _apart(text: str) -> Iterator[str]:
     """The expressions of `x y`; a text that is one expression, or invalid, stays whole."""
-    if not text:
-        return
-    if _compiles(text):
-        yield text
-        return
-    words = text.split(" ")
+    found = _cut(text.split(" ")) if text and not _compiles(text) else None
+    yield from [text] * bool(text) if found is None else found
+
+
+def _cut(words: list[str]) -> list[str] | None:
+    """The words as expressions, the first one as short as it goes; None if some belong to none."""
     for cut in range(1, len(words) if len(words) <= _MOST_WORDS else 0):
         first, rest = " ".join(words[:cut]).strip(), " ".join(words[cut:]).strip()
         if first and rest and _compiles(first):
-            yield first
-            yield from _apart(rest)
-            return
-    yield text
+            others = [rest] if _compiles(rest) else _cut(rest.split(" "))
+            return None if others is None else [first, *others]
+    return None
 
 
 def _compiles(text: str) -> bool:

@@ -4,6 +4,7 @@
 import shlex
 
 from inspector.magics import showing
+from inspector.magics.options import helped
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
@@ -20,6 +21,7 @@ class CrashMagics(Magics):
 
     @no_var_expand
     @line_magic
+    @helped
     def inspect_crash(self, line: str) -> None:
         """Show why a process died: the stacks of a core file, its last calls.
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from inspector.magics import cell as cells
 from inspector.magics import cell_frames, showing
+from inspector.magics.options import helped
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
@@ -54,6 +55,7 @@ class DebugMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
+    @helped
     def inspect_debug(self, line: str, cell: str | None = None) -> None:
         """Run a cell in a forked child under gdb; stop it at a place or a crash, and step it.
 

@@ -11,7 +11,7 @@ from inspector.magics import names, progress, showing
 from inspector.magics import options as taken
 from inspector.magics.configuration import Defaults
 from inspector.magics.expressions import evaluate, split
-from inspector.magics.misplaced import refuse_misplaced
+from inspector.magics.misplaced import refuse_empty_view, refuse_misplaced
 from inspector.magics.widgets import chosen
 from inspector.magics.writing import drawn, printed
 from IPython.core.interactiveshell import InteractiveShell
@@ -41,23 +41,23 @@ class InspectMagics(Magics, Defaults):
     def inspect(self, line: str, cell: str | None = None) -> Report | Awaitable[None] | None:
         """Show one object: what it is, what holds it, where its memory is.
 
-        Inspecting never runs the object's code, and never changes its references, buffers or pages.
+        Inspecting never runs the object's code, and changes nothing about it.
 
         ::
 
+          %inspect                  your names, what they hold, what else is kept
           %inspect x                everything about x
           %inspect rows[0].T        about the value of an expression
-          %inspect x --owners       search memory for all holders, in native code too
-          %inspect x --graph        walk through its holders and what it holds (or --strides, --layers)
-          %inspect x --to numpy     what converting it would copy, lose and materialize
-          %inspect x --after "f(x)" what this expression would copy and materialize
-          %inspect x y              compare objects: who is a view of whom, what differs
-          %inspect                  your names, and which of them share memory
-          %inspect --map            the same as a live view of the addresses they cover
-          %inspect --on client x    a Dask Future, on the worker that holds it; without x: all keys
-          r = %inspect x            the report as an object: r.refs.references, r.to_json()
+          %inspect x --owners       who keeps it, and how to let go
+          %inspect x --graph        a view; others are --strides, --layers
+          %inspect x --to numpy     what converting it would copy and lose
+          %inspect x --after "f(x)" what this expression would copy
+          %inspect x y              compare: who is a view of whom
+          %inspect --map            your names on the addresses they cover
+          %inspect --on client x    a Dask Future, on its worker; all keys without x
+          r = %inspect x            the report: r.refs.references, r.to_json()
 
-          %%inspect                 run the cell, and show what it changed (--live: sort and filter)
+          %%inspect                 run the cell, and show what it changed
           rows.append(x)
 
         `%config InspectMagics` sets defaults. --explain explains each line.
@@ -71,6 +71,7 @@ class InspectMagics(Magics, Defaults):
             self._add_defaults(options)
             if cell is None:
                 report = self._report(expressions, options)
+                refuse_empty_view(options, report)
             else:
                 prepared = self._prepared(expressions, cell)
                 if prepared.awaits:

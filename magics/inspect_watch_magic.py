@@ -4,6 +4,7 @@
 from typing import Any
 
 from inspector.magics import showing
+from inspector.magics.options import helped
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_magic, magics_class
 
@@ -27,6 +28,7 @@ class InspectWatchMagics(Magics):
         self.before: Namespace | None = None
 
     @line_magic
+    @helped
     def inspect_watch(self, line: str) -> None:
         """Show each name's references, bytes and state after every cell, and what the cell changed.
 

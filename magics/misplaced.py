@@ -7,6 +7,8 @@ from typing import Final
 
 from inspector.errors import InspectorError
 from inspector.faces.arguments import COMPARED, LOOK, PREVIEW
+from inspector.facts.unknown import Unknown
+from inspector.report import Report
 
 _ONE: Final = "one object"
 _NAMES: Final = "the table of your names"
@@ -42,8 +44,20 @@ def refuse_misplaced(options: argparse.Namespace, expressions: Sequence[str], ce
         if _ABOUT[flag] != here:
             do = _DO[_ABOUT[flag]].format(f"{flag} {value}".rstrip())
             raise _misplaced(f"{flag} works on {_ABOUT[flag]}, not on {here}", do)
+        if flag == "--graph" and (options.strides or options.layers):
+            raise _misplaced("--graph and another view cannot be shown at once", "%inspect x --graph")
         if options.on and flag not in _ON_WORKERS:
             raise _misplaced(f"{flag} does not work on a worker", f"omit it, or --on {options.on:.40}")
+
+
+def refuse_empty_view(options: argparse.Namespace, report: Report) -> None:
+    """Raise InspectorError misplaced-option where --strides was asked of an object without elements."""
+    if options.strides and isinstance(report.layout, Unknown):
+        name, kind = report.name[:40], getattr(report.object, "type_name", "object").rpartition(".")[2]
+        raise _misplaced(
+            f"--strides shows the elements of one array, and {name} is a {kind}",
+            f"%inspect {name} --graph shows what it holds",
+        )
 
 
 def _misplaced(what: str, do: str) -> InspectorError:

@@ -62,10 +62,15 @@ def shown_if_raised(draw: Callable[[], Any]) -> Iterator[None]:
 
 def refuse(error: InspectorError, magic: str, cell: str | None = None) -> None:
     """Display the error as one block without traceback, named by `magic`; the cell continues."""
-    display(_Refusal(error.block(f"{'%' if cell is None else '%%'}{magic}")))
+    say(error.block(f"{'%' if cell is None else '%%'}{magic}"))
 
 
-class _Refusal:
+def say(text: str) -> None:
+    """Display lines of plain text as one block."""
+    display(_Text(text))
+
+
+class _Text:
     def __init__(self, block: str) -> None:
         self.block = block
 

@@ -41,6 +41,25 @@ def app(tmp_path: Path) -> Callable[[str], str]:
     return written
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["help"], "memory grows     inspector heap --script app.py    %inspect"),
+        ([], "inspector help                         something is wrong: what to type"),
+        (["app.py"], "inspector: app.py is a program; say what you want to know of it."),
+        (["hepl"], "inspector: there is no command hepl."),
+        (["attach", "4711"], "inspector: what do you want to know of process 4711?"),
+        (["help", "stacks"], "Print native and Python frames of a running process's threads."),
+    ],
+)
+def test_a_newcomers_first_words_are_answered_within_78_columns(words: list[str], said: str) -> None:
+    ran = inspector(*words, COLUMNS="80")
+    lines = (ran.stdout + ran.stderr).splitlines()
+    assert said in [line.strip() for line in lines]
+    assert max(map(len, lines)) <= 78
+
+
 def test_without_arguments_it_invites_and_python_m_too() -> None:
     ran = inspector()
     assert ran.returncode == 0

@@ -18,11 +18,12 @@ GROUPS: Final = ("inspect objects", "inspect running programs", "read saved repo
 INVITATION: Final = """\
 inspector: see what happens where Python meets native code.
 
-  inspector show 'numpy.arange(12).reshape(3, 4).T'    everything about one object
-  inspector show data --script app.py                  an object that a script made
-  inspector heap --script app.py                       what fills the script's memory
-  inspector trace app.py                               what it copies and converts for native code
-  inspector --help                                     all commands
+  inspector show 'numpy.eye(4)[::2]'     one object: what it is, who holds it
+  inspector show data --script app.py    an object that a script made
+  inspector heap --script app.py         what fills the script's memory
+  inspector trace app.py                 which of its lines copy
+  inspector help                         something is wrong: what to type
+  inspector --help                       all commands
 """
 
 
@@ -133,6 +134,7 @@ def _open_closed_streams() -> None:
 def _guarded(words: Sequence[str]) -> int:
     """The command's exit code. Errors are written to stderr; a closed pipe is no error."""
     try:
+        _refuse_unknown(words[0])
         options = parser([words[0]] if _is_command(words[0]) else commands()).parse_args(words)
         options.words = words
         code = int(options.run(options))
@@ -150,6 +152,24 @@ def _guarded(words: Sequence[str]) -> int:
         reported = _no_extension(error) or _our_fault(error)
         sys.stderr.write(reported.block())
         return reported.exit_code
+
+
+def _refuse_unknown(word: str) -> None:
+    """Raise InspectorError `bad-option` for a first word that is no command; a script has three of them."""
+    if word[:1] == "-" or _is_command(word):
+        return
+    if word.endswith(".py"):
+        raise InspectorError(
+            f"{word:.50} is a program; say what you want to know of it.",
+            slug="bad-option",
+            do=f"inspector trace {word:.50}\ninspector heap --script {word:.50}\n"
+            f"inspector show NAME --script {word:.50}",
+        )
+    raise InspectorError(
+        f"there is no command {word:.50}.",
+        slug="bad-option",
+        do="inspector help, or inspector --help for all commands",
+    )
 
 
 def _no_extension(error: Exception) -> InspectorError | None:

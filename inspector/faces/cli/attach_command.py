@@ -31,7 +31,7 @@ WITHOUT = ("stacks", "sample", "trace", "step")
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("pid", type=int, help="the process id")
-    parser.add_argument("question", choices=("show", "owners", *WITHOUT), help="what to find out")
+    parser.add_argument("question", nargs="?", choices=("show", "owners", *WITHOUT), help="what to find out")
     parser.add_argument("expression", nargs="?", metavar="EXPR", help="for show and owners: a path")
     add = parser.add_argument
     add(
@@ -50,6 +50,14 @@ def run(options: argparse.Namespace) -> int:
     from inspector.faces.cli.output import show
     from inspector.report import Report
 
+    if options.question is None:
+        usage = [line.strip().partition("  ")[0] for line in (__doc__ or "").splitlines()]
+        asked = [line for line in usage if line.startswith("inspector attach")]
+        raise InspectorError(
+            f"what do you want to know of process {options.pid}?",
+            slug="bad-option",
+            do="\n".join(asked).replace("PID", str(options.pid)),
+        )
     if (options.expression is None) != (options.question in WITHOUT):
         raise InspectorError(
             f"{options.question} needs {'an EXPR' if options.expression is None else 'no EXPR'}.",
