@@ -18,23 +18,6 @@ from inspector.objects.probes.object import details, object_
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 
-SAMPLE = """
-#include <Python.h>
-static PyObject *py_gcd(PyObject *self, PyObject *args) {
-    int x, y;
-    if (!PyArg_ParseTuple(args, "ii", &x, &y)) return NULL;
-    while (y) { int rest = x % y; x = y; y = rest; }
-    return PyLong_FromLong(x);
-}
-static PyMethodDef methods[] = {
-    {"gcd", py_gcd, METH_VARARGS, "Greatest common divisor"},
-    {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef sample = {PyModuleDef_HEAD_INIT, "sample", "A sample module", -1, methods,
-                                    NULL, NULL, NULL, NULL};
-PyMODINIT_FUNC PyInit_sample(void) { return PyModule_Create(&sample); }
-"""
-
 NODDY = """
 #include <Python.h>
 #include <structmember.h>
@@ -90,11 +73,6 @@ PyMODINIT_FUNC PyInit_noddy(void) { return PyModuleDef_Init(&noddy); }
 
 
 @pytest.fixture(scope="module")
-def sample():
-    return specimens.build("sample", SAMPLE)
-
-
-@pytest.fixture(scope="module")
 def noddy():
     return specimens.build("noddy", NODDY)
 
@@ -102,24 +80,6 @@ def noddy():
 def where(place):
     assert isinstance(place, Place)
     return place.library.rpartition("/")[2].partition(".")[0], place.symbol, place.offset_bytes
-
-
-def test_the_row_of_seed_1(sample):
-    fact = details(Subject(sample.gcd))["builtin"]
-    assert (fact.method.name, fact.method.flags) == ("gcd", ("METH_VARARGS",))
-    assert fact.method.doc == "Greatest common divisor"
-    assert where(fact.method.place) == ("sample", "py_gcd", 0)
-    assert fact.bound_to == "sample"
-    assert fact.kind == "builtin_function_or_method"
-
-
-def test_a_single_phase_module(sample):
-    fact = details(Subject(sample))["module"]
-    assert (fact.name, fact.doc) == ("sample", "A sample module")
-    assert (fact.m_size, fact.phases) == (-1, "single-phase")
-    assert fact.state_address == Unknown("m_size is -1: state in globals")
-    assert [method.name for method in fact.methods] == ["gcd"]
-    assert fact.file == sample.__file__
 
 
 def test_a_multi_phase_module(noddy):

@@ -67,6 +67,11 @@ class TestSmall:
         assert row.place.symbol == "sample_gcd"
         module = inspector.inspect(sample).module
         assert (module.doc, module.m_size, module.phases) == ("One function in C", -1, "single-phase")
+        assert module.state_address == Unknown("m_size is -1: state in globals")
+        assert (module.name, module.file) == ("seed_sample", sample.__file__)
+        builtin = inspector.inspect(sample.gcd).builtin
+        assert builtin.method == row and builtin.bound_to == "seed_sample"
+        assert builtin.kind == "builtin_function_or_method"
 
     @pytest.mark.parametrize(
         ("arguments", "error", "words"),
