@@ -2,15 +2,19 @@
 
 # SPDX-License-Identifier: MIT
 import io
+import re
+from pathlib import Path
 
 import pytest
 from drawings import CARD
 from rich.console import Console
 
+from inspector.views import rows
 from inspector.views.amounts import size
 from inspector.views.grammar import Fold, Line, Picture, Span, Table, text
 from inspector.views.plain import cells, plain
 from inspector.views.rows import Drawing
+from inspector.views.sample import sample_of
 from inspector.views.to_text import plain_text, rich_text
 from inspector.views.wrap import wrapped
 
@@ -203,3 +207,12 @@ def test_bytes_have_at_most_three_digits() -> None:
     shown |= {999_499: "999 kB", 999_500: "1.0 MB"}
     assert {count: size(count) for count in shown} == shown
     assert size(-1_500_000) == "-1.5 MB"
+
+
+def test_every_view_file_draws_its_sample_in_80_cells() -> None:
+    paths = Path(rows.__file__).parent.glob("*.py")
+    stems = [path.stem for path in paths if re.search(r"^def _?sample\(", path.read_text(), re.M)]
+    assert len(stems) > 30
+    for stem in stems:
+        lines = plain_text(sample_of(stem), Drawing()).splitlines()
+        assert lines and max(map(len, lines)) <= 80, stem
