@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from inspector.errors import InspectorError
+from inspector.errors import no_plain_dict
 from inspector.facts.unknown import Immortal, ImmortalType, Unknown
 
 if TYPE_CHECKING:
@@ -325,12 +325,7 @@ def namespace(
     "Out[4]" -> the object; with it, also what is kept beyond the names. `stops`: not the user's objects.
     """
     if type(names) is not dict:
-        raise InspectorError(
-            "only a plain dict can be inspected as a namespace.",
-            slug="not-a-namespace",
-            why="any other mapping runs its own code",
-            do="namespace(dict(names))",
-        )
+        raise no_plain_dict("only a plain dict can be inspected as a namespace.", "namespace(dict(names))")
     from inspector.objects.probes.namespace import namespace
     from inspector.verdicts.answers.names import with_answers
 

@@ -80,5 +80,11 @@ def unwritable(path: object, error: OSError) -> InspectorError:
     )
 
 
+def no_plain_dict(what: str, do: str) -> InspectorError:
+    """The error for a namespace that is no exact dict."""
+    why = "only a plain dict can be read without running its code"
+    return InspectorError(what, slug="not-a-namespace", why=why, do=do)
+
+
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -83,19 +83,17 @@ def _check_fork() -> None:
     loaded = {Path(mapping.path).name for mapping in proc.code(os.getpid())}
     found = sorted(name for name in loaded if name.startswith(UNSAFE))
     if found:
-        raise InspectorError(
-            "the cell cannot be run in a forked child here.",
-            slug="fork-unsafe",
-            why=f"{found[0]} is loaded: its threads do not exist in the child, which could wait forever",
-            do="%%inspect_break works in this kernel; `inspector break` runs a program under gdb",
-        )
+        why = f"{found[0]} is loaded: its threads do not exist in the child, which could wait forever"
+        do = "%%inspect_break works in this kernel; `inspector break` runs a program under gdb"
+        raise _unsafe("here", why, do)
     limit = time.monotonic() + _QUIET_S
     while (busy := running_threads()) and time.monotonic() < limit:
         time.sleep(0.01)
     if busy:
-        raise InspectorError(
-            "the cell cannot be run in a forked child now.",
-            slug="fork-unsafe",
-            why=f"{counted(busy, 'other thread')} running; locks they hold would never be released",
-            do="try again when they have finished, or use %%inspect_break",
-        )
+        why = f"{counted(busy, 'other thread')} running; locks they hold would never be released"
+        raise _unsafe("now", why, "try again when they have finished, or use %%inspect_break")
+
+
+def _unsafe(when: str, why: str, do: str) -> InspectorError:
+    what = f"the cell cannot be run in a forked child {when}."
+    return InspectorError(what, slug="fork-unsafe", why=why, do=do)

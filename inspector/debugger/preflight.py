@@ -41,24 +41,20 @@ def check(pid: int) -> str:
     """
     path = shutil.which("gdb")
     if path is None:
-        raise InspectorError(
-            "gdb is not installed.",
-            slug="gdb-missing",
-            why="breakpoints in native code need gdb; everything else works without",
-            do="sudo apt-get install gdb",
-        )
+        why = "breakpoints in native code need gdb; everything else works without"
+        raise _no_gdb("gdb is not installed.", why, "sudo apt-get install gdb")
     check_access(pid)
     return path
 
 
 def without_python() -> InspectorError:
     """The error for a gdb that cannot run our agent."""
-    return InspectorError(
-        "this gdb cannot be used.",
-        slug="gdb-missing",
-        why="it was built without Python, which our agent needs",
-        do="sudo apt-get install gdb (not gdb-minimal)",
-    )
+    why = "it was built without Python, which our agent needs"
+    return _no_gdb("this gdb cannot be used.", why, "sudo apt-get install gdb (not gdb-minimal)")
+
+
+def _no_gdb(what: str, why: str, do: str) -> InspectorError:
+    return InspectorError(what, slug="gdb-missing", why=why, do=do)
 
 
 def check_access(pid: int) -> None:

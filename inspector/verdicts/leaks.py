@@ -303,38 +303,18 @@ def _of_drift(drift: Drift) -> Verdict:
 
 def crash(signal: str, where: Touch | Unknown, place: str, *, watched: bool) -> Verdict:
     """A signal ended the process that ran the code: a copy of this process, or a separate program."""
-    return Verdict(
-        kind="crash",
-        object="",
-        certain=not watched,
-        objects=0,
-        references=0,
-        conversion=where,
-        stack=(),
-        method="",
-        rule="native code returns errors; it does not end the process",
-        cure="inspector debug shows the C stack of the crash",
-        reason=f"{signal} in {place}" + (", while the ledger was open" if watched else ""),
-    )
+    rule = "native code returns errors; it does not end the process"
+    cure = "inspector debug shows the C stack of the crash"
+    reason = f"{signal} in {place}" + (", while the ledger was open" if watched else "")
+    return Verdict("crash", "", not watched, 0, 0, where, (), "", rule, cure, reason)
 
 
 def _of_fault(fault: Fault) -> Verdict:
     rule, cure = _RULES.get(fault.kind, ("release only references you own", "remove one Py_DECREF"))
     reason = "seen at the call" if fault.touch.function else "seen as the call returned"
     reason = _REASONS.get(fault.kind, reason)
-    return Verdict(
-        kind=fault.kind,
-        object=fault.shown,
-        certain=True,
-        objects=1,
-        references=0,
-        conversion=fault.touch,
-        stack=(fault.touch,),
-        method=fault.touch.method,
-        rule=rule,
-        cure=cure,
-        reason=reason,
-    )
+    touch = fault.touch
+    return Verdict(fault.kind, fault.shown, True, 1, 0, touch, (touch,), touch.method, rule, cure, reason)
 
 
 def _of_dangling(view: Dangling) -> Verdict:

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Callable
+from functools import partial
 from typing import Final, NamedTuple
 
 from inspector.facts.given import Given
@@ -118,27 +119,14 @@ def ruled(given: Given, consumer: str, function: str, why: str) -> Preview:
         rule for rule in RULES if rule.consumer == consumer and given.kind in rule.kinds and rule.when(given)
     )
     rule = next(fits, None)
-    not_tried = Unknown(f"not tried: {why}")
+    told = partial(Preview, consumer, function)
     if rule is None:
         nothing = Unknown(f"no rule applies, and it was not tried: {why}")
-        return Preview(consumer, function, nothing, nothing, nothing, nothing, "", "", "", False, "not found")
+        return told(nothing, nothing, nothing, nothing, "", "", "", False, "not found")
     if rule.copies is None:
         fails = Unknown("the conversion fails")
-        return Preview(
-            consumer, function, fails, fails, fails, fails, "", rule.reason, rule.avoid, True, "by rule"
-        )
-    known = given.blocks and rule.same_size
+        return told(fails, fails, fails, fails, "", rule.reason, rule.avoid, True, "by rule")
+    not_tried, known = Unknown(f"not tried: {why}"), given.blocks and rule.same_size
     copied = given.size_bytes if rule.copies and known else 0 if not rule.copies else not_tried
-    return Preview(
-        consumer,
-        function,
-        rule.copies,
-        copied,
-        not_tried,
-        not_tried,
-        "",
-        rule.reason,
-        rule.avoid,
-        False,
-        "by rule",
-    )
+    reason = rule.reason, rule.avoid
+    return told(rule.copies, copied, not_tried, not_tried, "", *reason, False, "by rule")

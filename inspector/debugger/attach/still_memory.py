@@ -72,11 +72,8 @@ class StillMemory(RemoteMemory):
 
 def _mappings(pid: int) -> list[tuple[int, int, int, bool, str]]:
     """(start, stop, file offset, whether private, path or "") of readable mappings."""
-    found = []
-    for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
-        span, permissions, offset, _, inode, *path = line.split(maxsplit=5)
-        start, stop = (int(word, 16) for word in span.split("-"))
-        if permissions[0] == "r":
-            name = path[0] if path and inode != "0" else ""
-            found.append((start, stop, int(offset, 16), permissions[3] == "p", name))
-    return found
+    return [
+        (start, stop, offset, permissions[3] == "p", path if inode != "0" else "")
+        for start, stop, permissions, offset, inode, path in proc.maps(pid)
+        if permissions[0] == "r"
+    ]

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,15 +70,21 @@ def thread_name(pid: int, thread: int) -> str:
     return ""
 
 
+def maps(pid: int) -> Iterator[tuple[int, int, str, int, str, str]]:
+    """(start, stop, permissions, file offset, inode, path or "") of the process's mappings."""
+    for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+        span, permissions, offset, _, inode, *path = line.split(maxsplit=5)
+        start, stop = (int(word, 16) for word in span.split("-"))
+        yield start, stop, permissions, int(offset, 16), inode, path[0] if path else ""
+
+
 def code(pid: int) -> list[Code]:
     """The process's executable mappings of files that still exist."""
     found = []
     with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
-            span, permissions, offset, _, inode, *path = line.split(maxsplit=5)
-            if "x" in permissions and inode != "0" and path and not path[0].endswith("(deleted)"):
-                start, stop = (int(word, 16) for word in span.split("-"))
-                found.append(Code(start, stop, int(offset, 16), path[0]))
+        for start, stop, permissions, offset, inode, path in maps(pid):
+            if "x" in permissions and inode != "0" and path and not path.endswith("(deleted)"):
+                found.append(Code(start, stop, offset, path))
     return found
 
 
@@ -90,14 +97,12 @@ def mapped_file(pid: int, path: str) -> str:
 
 def writable(pid: int) -> list[tuple[int, int, str]]:
     """(start, stop, name) of the process's private writable mappings."""
-    found = []
     with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
-            span, permissions, _, _, _, *path = line.split(maxsplit=5)
-            if permissions.startswith("rw") and permissions[3] == "p":
-                start, stop = (int(word, 16) for word in span.split("-"))
-                found.append((start, stop, path[0] if path else ""))
-    return found
+        found = ((start, stop, mode, path) for start, stop, mode, _, _, path in maps(pid))
+        return [
+            (start, stop, path) for start, stop, mode, path in found if mode[:2] == "rw" and mode[3] == "p"
+        ]
+    return []
 
 
 def stack_pointers(pid: int) -> list[int]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from inspector import _native
-from inspector.errors import InspectorError
+from inspector.errors import no_plain_dict
 from inspector.facts.heap import Heap, Held, NameChange, Snapshot, TypeChange, TypeCount, by_name
 from inspector.facts.unknown import Unknown
 from inspector.objects.layers.pages import resident_bytes
@@ -39,12 +39,7 @@ def snapshot(names: Mapping[str, Any]) -> Snapshot:
     name -> Subject, whose own reference is subtracted. Names that are not strings are left out.
     """
     if type(names) is not dict:
-        raise InspectorError(
-            f"cannot take a snapshot of a {type(names).__name__}",
-            slug="not-a-namespace",
-            why="only a plain dict can be read without running its code",
-            do="snapshot(dict(names))",
-        )
+        raise no_plain_dict(f"cannot take a snapshot of a {type(names).__name__}", "snapshot(dict(names))")
     bare = Snapshot(Heap(0, 0, (), 0), _names(names) if names else (), resident_bytes())
     return replace(bare, heap=heap())  # last: the census leaves out what a fact holds
 
