@@ -777,6 +777,10 @@ def hosts_disarm() -> tuple[int, int, int, int]:
     """Restore dlsym: (restored, another tracer's now, unloaded, not writable)."""
 
 # native/watch/writes.c
+WriteRow = tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]
+"""ns (CLOCK_MONOTONIC), thread, address, bytes of the values, before, after, bytes written, instructions,
+native return addresses, Python frames as (name, file, line, whether C called it); innermost first."""
+
 def writes_arm(words: list[tuple[int, int]], threads: list[int], budget: int, /) -> int:
     """Watch at most four words, (address, 1, 2, 4 or 8 bytes), in these threads and those they start.
 
@@ -784,15 +788,8 @@ def writes_arm(words: list[tuple[int, int]], threads: list[int], budget: int, /)
     `budget` writes are recorded, the rest counted. The watch handles SIGTRAP until `writes_disarm`.
     """
 
-def writes_disarm() -> tuple[
-    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]], int, bool
-]:
-    """End the watch: the records, the number of writes, whether a word changed without a recorded write.
-
-    A record is (ns, thread, address, bytes of the values, before, after, bytes written, instructions, native
-    return addresses, Python frames as (name, file, line, whether C called it)), innermost first. Times are
-    CLOCK_MONOTONIC.
-    """
+def writes_disarm() -> tuple[list[WriteRow], int, bool]:
+    """End the watch: the records, the number of writes, whether a word changed without a recorded write."""
 
 # native/watch/hardware_breakpoints.c
 def hardware_breakpoints_arm(addresses: list[int], threads: list[int], only: int, budget: int, /) -> None:
@@ -802,9 +799,7 @@ def hardware_breakpoints_arm(addresses: list[int], threads: list[int], only: int
     perf_event_open(2) fails, RuntimeError while this or a watch on writes is armed.
     """
 
-def hardware_breakpoints_disarm() -> tuple[
-    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]], list[int]
-]:
+def hardware_breakpoints_disarm() -> tuple[list[WriteRow], list[int]]:
     """End it: records as of `writes_disarm`, but without values and sizes, and the hits by address."""
 
 # native/watch/pages.c
@@ -819,17 +814,7 @@ def writes_pages_arm(
     stores the pages are unprotected for good. The watch handles SIGTRAP until `writes_pages_disarm`.
     """
 
-def writes_pages_disarm() -> (
-    tuple[
-        list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]],
-        int,
-        int,
-        bool,
-        int,
-        int,
-    ]
-    | None
-):
+def writes_pages_disarm() -> tuple[list[WriteRow], int, int, bool, int, int] | None:
     """End the watch: records as of `writes_disarm`, stores, whether bytes changed unseen (-1: not known),
     whether the budget ended it, stores outside the range in its pages, page faults too late to single-step.
     """

@@ -22,7 +22,7 @@ from inspector.tracing.record.own_parts import own_parts
 
 _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 8
-"""Most blocks reported of one object before its call returns (native/trace/record/reported_spans.h)."""
+"""Most blocks reported of one object before its call returns (native/trace/record/record.h)."""
 MOST_AFTER = 64
 """Most blocks reported of one object after the call: tables have one for each column."""
 MOST_OF_ONE = 256
