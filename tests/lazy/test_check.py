@@ -59,6 +59,7 @@ def test_the_seeds_three_mistakes_are_told_apart():
     evidence = {clause.name: clause.evidence for clause in contract.broken}
     assert evidence["get_region fills out"] == "get_region(0, 1, out) left out[0] as it was"
     assert evidence["get_region returns count"] == "get_region(0, 1, out) returned 100000, not 1"
+    assert str(contract).splitlines()[1].startswith("BROKEN")
 
 
 @pytest.mark.parametrize("provider", providers.BROKEN, ids=lambda kind: kind.__name__)
