@@ -66,13 +66,16 @@ def reached(
     leaves: tuple[type, ...],
     most: int,
     most_leaves: int,
+    once: bool,
     /,
-) -> tuple[list[tuple[int, int, list[Any], list[Any]]], list[type], bool]:
+) -> tuple[list[tuple[int, int, int, list[Any], list[Any]]], list[type], bool]:
     """What each object reaches: (a row a root, the types met, whether `most` objects sufficed).
 
-    A row: own bytes of the objects reached, with the root; of those that no root before it reaches; objects
-    of the types in `leaves`, which are not counted; and such objects that only those refer to. Walks end at
-    modules, code, immortal objects, other modules' classes and the objects in `stops`.
+    A row: own bytes of the objects reached, with the root; of those that no root before it reaches; how many
+    they are; those of the types in `leaves`, whose bytes are not counted; and such objects that only those
+    refer to. Walks end at modules, code, immortal objects, classes and the objects in `stops`; a root that is
+    a class of `__main__` is followed. `once`: each object is reached from the first root only. The types are
+    those of what not only leaves hold.
     """
 
 # native/heap/chain.c

@@ -2,8 +2,8 @@
 //
 // A walk from each object by what it refers to (objects/edges.c). One bitmap a walk counts an object once for
 // its root; another one, of all walks, counts it once for all of them. What belongs to everybody ends a walk:
-// modules, code, immortal objects, classes that are not of `__main__`, and the objects in `stops`. Of a
-// function its variables, defaults and attributes are followed, not its globals.
+// modules, code, immortal objects, classes, and the objects in `stops`. A root that is a class of `__main__`
+// is followed. Of a function its variables, defaults and attributes are followed, not its globals.
 //
 // Objects of the types in `leaves` have bytes that an adapter knows: they are handed back and not counted.
 // What only they refer to comes last (the base of a view), so that it can be told from what the root holds.
@@ -20,11 +20,15 @@ enum { FOLLOWED = 1, STOPS, LEAF, CLASS, FUNCTION };
 
 typedef struct {
     marks all, root;
+    marks *seen;     // of this walk: `root`, or `all` where each object is counted for one root
+    PyObject *start; // borrowed: the root
     tally types;
     PyObject *stops;            // borrowed tuple
     PyObject *leaves;           // borrowed tuple of types
     arena_stack open, shut;     // to be followed: now, and after all else
     PyObject *found;            // owned: leaves met
+    int is_behind;              // what only leaves hold is being followed
+    Py_ssize_t objects;         // counted or handed back for this root
     Py_ssize_t bytes, fresh;    // of this root's objects; of those that no root before it reaches
     Py_ssize_t left, left_leaf; // how many may still be looked at, handed back
     interrupt_watch watch;
@@ -64,7 +68,7 @@ static int is_of_main(PyObject *object) {
 
 static void count(reached_walk *walk, PyObject *object, tally_row *row) {
     Py_ssize_t bytes = (Py_ssize_t)own_bytes(object, &row->rule);
-    int fresh = marks_add(&walk->all, object);
+    int fresh = walk->seen == &walk->all ? 1 : marks_add(&walk->all, object);
     walk->failed |= fresh < 0;
     walk->bytes += bytes;
     walk->fresh += fresh == 1 ? bytes : 0;
@@ -73,7 +77,7 @@ static void count(reached_walk *walk, PyObject *object, tally_row *row) {
 // A visitproc.
 static int meet(PyObject *object, void *arg) {
     reached_walk *walk = arg;
-    int fresh = marks_add(&walk->root, object);
+    int fresh = marks_add(walk->seen, object);
     if (fresh < 1 || compat_is_immortal(object) || has(walk->stops, object)) {
         return walk->failed |= fresh < 0;
     }
@@ -82,9 +86,14 @@ static int meet(PyObject *object, void *arg) {
         return walk->failed = 1;
     }
     row->mark = row->mark ? row->mark : how(walk, Py_TYPE(object));
-    if (row->mark == STOPS || (row->mark == CLASS && !is_of_main(object)) || walk->left-- <= 0) {
+    if (row->mark == STOPS || (row->mark == CLASS && (object != walk->start || !is_of_main(object)))) {
         return 0;
     }
+    if (walk->left-- <= 0) {
+        return 1;
+    }
+    walk->objects++;
+    row->objects += !walk->is_behind;
     if (row->mark == LEAF && walk->left_leaf-- > 0) {
         walk->failed |= PyList_Append(walk->found, object) < 0;
         walk->failed |= arena_push(&walk->shut, object) < 0;
@@ -116,6 +125,7 @@ static void follow(reached_walk *walk, PyObject *object) {
 static PyObject *drained(reached_walk *walk, int shut) {
     walk->found = PyList_New(0);
     walk->failed |= !walk->found;
+    walk->is_behind = shut;
     while (!walk->failed && (walk->open.used || (shut && walk->shut.used))) {
         follow(walk, arena_pop(walk->open.used ? &walk->open : &walk->shut));
     }
@@ -123,10 +133,12 @@ static PyObject *drained(reached_walk *walk, int shut) {
 }
 
 static PyObject *row_of_root(reached_walk *walk, PyObject *root) {
-    if (marks_init(&walk->root) < 0) {
+    if (walk->seen == &walk->root && marks_init(&walk->root) < 0) {
         return PyErr_NoMemory();
     }
-    walk->bytes = walk->fresh = 0;
+    walk->start = root;
+    walk->is_behind = 0;
+    walk->bytes = walk->fresh = walk->objects = 0;
     walk->found = PyList_New(0);
     walk->failed |= !walk->found;
     if (!walk->failed) {
@@ -135,17 +147,20 @@ static PyObject *row_of_root(reached_walk *walk, PyObject *root) {
     _owned_ PyObject *own = take(walk->found);
     _owned_ PyObject *held = walk->failed ? NULL : drained(walk, 0);
     _owned_ PyObject *behind = walk->failed ? NULL : drained(walk, 1);
-    marks_deinit(&walk->root);
+    if (walk->seen == &walk->root) {
+        marks_deinit(&walk->root);
+    }
     if (!behind || walk->failed || PyList_SetSlice(held, 0, 0, own) < 0) {
         return NULL;
     }
-    return Py_BuildValue("nnOO", walk->bytes, walk->fresh, held, behind);
+    return Py_BuildValue("nnnOO", walk->bytes, walk->fresh, walk->objects, held, behind);
 }
 
 static PyObject *types_met(tally *types) {
     _owned_ PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < types->capacity; i++) {
-        if (types->rows[i].type && PyList_Append(list, (PyObject *)types->rows[i].type) < 0) {
+        tally_row *row = &types->rows[i];
+        if (row->type && row->objects && PyList_Append(list, (PyObject *)row->type) < 0) {
             return NULL;
         }
     }
@@ -169,11 +184,13 @@ static PyObject *rows_of_roots(PyObject *module, reached_walk *walk, PyObject *r
 
 static PyObject *reached_take(PyObject *module, PyObject *args) {
     PyObject *roots; // borrowed
+    int once;
     reached_walk walk = {.failed = 0};
-    if (!PyArg_ParseTuple(args, "O!O!O!nn:reached", &PyTuple_Type, &roots, &PyTuple_Type, &walk.stops,
-                          &PyTuple_Type, &walk.leaves, &walk.left, &walk.left_leaf)) {
+    if (!PyArg_ParseTuple(args, "O!O!O!nnp:reached", &PyTuple_Type, &roots, &PyTuple_Type, &walk.stops,
+                          &PyTuple_Type, &walk.leaves, &walk.left, &walk.left_leaf, &once)) {
         return NULL;
     }
+    walk.seen = once ? &walk.all : &walk.root;
     arrays_prepare();
     _collector_ int was_on = PyGC_Disable();
     if (marks_init(&walk.all) < 0) {

@@ -111,11 +111,15 @@ def test_views_in_a_container_count_their_bytes_once() -> None:
     assert 800_000 < inspector.inspect(held).contents.bytes < 810_000
 
 
-def test_a_large_container_is_counted_in_part_and_says_so() -> None:
+def test_a_large_container_is_counted_whole_or_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     held = [float(i) for i in range(100_000)]
+    assert texts(inspector.inspect(held))[0] == "3.2 MB in all."
+    assert texts(inspector.inspect([list(range(300_000))]))[0] == "11 MB in all."
+    assert inspector.inspect({"k": np.array([None, "a" * 999], dtype=object)}).contents.bytes > 1_000
+    monkeypatch.setattr("inspector.objects.reach.reached.MOST_OBJECTS", 10_000)
     report = inspector.inspect(held)
     assert not report.contents.complete
-    assert report.answers.rows[0].text.startswith("More than 8")
+    assert report.answers.rows[0].text.startswith("More than 1.0 MB in all: 9,999 objects inside")
 
 
 @pytest.mark.parametrize("x", [7, 2.5, "text", None, b"bytes", range(5), len, int, np])
@@ -228,13 +232,6 @@ def test_a_container_shows_its_largest_items_by_key() -> None:
     assert (second.key, second.places, second.name) == ("['rows']", 2, "rows")
     assert "['model']  dict (1 item)   800 kB" in str(report)
     assert "also rows, in 2 places" in str(report)
-
-
-def test_a_container_is_not_said_to_be_counted_whole_where_it_was_not() -> None:
-    inner = list(range(300_000))
-    objects = np.array([None, "a"], dtype=object)
-    for held in ([inner], {"k": objects}, [float(i) for i in range(2_000)]):
-        assert not inspector.inspect(held).contents.complete
 
 
 def test_a_view_outside_its_base_is_no_view_of_it() -> None:

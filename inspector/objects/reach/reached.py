@@ -1,7 +1,7 @@
 """What objects reach: bytes of Python's objects, blocks of arrays and tables. Runs no user code."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from inspector import _native
@@ -14,6 +14,10 @@ MOST_OBJECTS: Final = 3_000_000
 """Objects looked at for all roots together: about 0.1 s."""
 MOST_ARRAYS: Final = 4_000
 """Arrays and tables whose blocks are asked for; of more, own bytes are counted, which miss what C owns."""
+
+
+Walked = tuple[int, int, int, list[Any], list[Any]]
+"""A row of `_native.reached`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +40,34 @@ class Reached:
         return self.own_bytes + distinct(list(map(piece_of, self.blocks)))
 
 
-def reached(
-    roots: Sequence[_native.Subject], stops: tuple[Any, ...] = (), most: int = MOST_OBJECTS
-) -> tuple[list[Reached], bool]:
+def reached(roots: Sequence[_native.Subject], stops: tuple[Any, ...] = ()) -> tuple[list[Reached], bool]:
     """(what each root reaches, whether that is all). Walks end at modules, code, and the objects `stops`."""
-    rows, types, complete = _native.reached(tuple(roots), stops, (), most, 0)
-    if leaves := tuple(kind for kind in types if _has_blocks(kind)):
-        rows, _, complete = _native.reached(tuple(roots), stops, leaves, most, MOST_ARRAYS)
+    rows, _, complete = walked(roots, stops)
     return [_row(*row) for row in rows], complete
 
 
-def _row(own: int, fresh: int, held: list[Any], behind: list[Any]) -> Reached:
-    return Reached(own, fresh, (*_blocks(held),), len(held), (*_blocks(behind),))
+def walked(
+    roots: Sequence[_native.Subject], stops: tuple[Any, ...] = (), once: bool = False
+) -> tuple[list[Walked], list[type], bool]:
+    """(a row a root, the types met, whether that is all), as `_native.reached`; leaves have blocks."""
+    found = _native.reached(tuple(roots), stops, (), MOST_OBJECTS, 0, once)
+    if leaves := tuple(kind for kind in found[1] if has_blocks(kind)):
+        return _native.reached(tuple(roots), stops, leaves, MOST_OBJECTS, MOST_ARRAYS, once)
+    return found
 
 
-def _blocks(arrays: Iterable[Any]) -> Iterable[Elements]:
+def _row(own: int, fresh: int, _: int, held: list[Any], behind: list[Any]) -> Reached:
+    return Reached(own, fresh, (*blocks_of(held),), len(held), (*blocks_of(behind),))
+
+
+def blocks_of(arrays: Iterable[Any]) -> Iterator[Elements]:
+    """The blocks of arrays and tables."""
     for one in arrays:
         adapter = adapter_of(type(one))
         yield from adapter.elements(one) if adapter is not None else ()
 
 
-def _has_blocks(kind: type) -> bool:
+def has_blocks(kind: type) -> bool:
     """Whether an adapter may know blocks of bytes of such objects."""
     adapter = adapter_of(kind)
     return adapter is not None and type_attribute(type(adapter), "elements") is not Adapter.elements

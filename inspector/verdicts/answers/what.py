@@ -271,9 +271,7 @@ def _container(facts: Facts) -> Iterator[Answer]:
     total = found.size_bytes + held.bytes
     inside = f", {_share(held.arrays_bytes, total)} in {counted(held.arrays, 'array')}" if held.arrays else ""
     besides = f", besides what C code keeps for {listed(map(code, held.opaque[:3]))}" if held.opaque else ""
-    if not held.objects and not held.complete:
-        text = f"{size(total)} of its own; what its items take was not counted: they are too many."
-    elif held.complete:
+    if held.complete:
         text = f"{size(total)} in all{inside}{besides}."
     else:
         text = (
