@@ -18,7 +18,7 @@ from inspector.adapters.told import (
     finding,
     of_type,
 )
-from inspector.facts.amounts import counted
+from inspector.facts.amounts import counted, size
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 
@@ -44,9 +44,16 @@ def of_frame(x: Any, blocks: tuple[Any, ...], pieces_of: list[list[Piece]], coun
     return Told(
         tuple(found),
         state="copy-on-write pending" if shared and "borrowed" not in titles else DERIVED,
-        findings=(finding("shared-copy-on-write", f"the first write copies {shared:,} B"),) if shared else (),
+        findings=(finding("shared-copy-on-write", _cost(shared, count)),) if shared else (),
         layers_left_out=max(count - MOST_BLOCKS, 0),
     )
+
+
+def _cost(shared: int, blocks: int) -> str:
+    """What the first write copies: of several blocks only the one of the column that is written."""
+    if blocks == 1:
+        return f"the first write copies {size(shared)}"
+    return "the first write to a column copies the block that the column is in"
 
 
 def _block(block: Any, pieces: list[Piece], holders: int, copies: bool) -> Iterator[Layer]:

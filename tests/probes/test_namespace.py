@@ -158,6 +158,7 @@ def test_what_a_view_keeps_beyond_itself_is_told() -> None:
         ("strided", "base"): 400_000,
     }
     assert found.total_bytes == 400_080
+    assert found.answers[0].text == "`few` keeps 800 kB that no name shows; `few.copy()` would keep 80 B."
     assert found.kept_bytes == 1_199_920
 
 

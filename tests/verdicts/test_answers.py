@@ -252,6 +252,15 @@ def test_a_view_of_a_locked_array_is_read_only_because_that_is() -> None:
     )
 
 
+def test_of_a_table_of_many_blocks_nothing_is_said_from_the_first_ones() -> None:
+    pd = pytest.importorskip("pandas")
+    wide = pd.DataFrame({f"c{n}": np.ones(100) for n in range(550)})
+    table = wide.set_index(["c0", "c1"])
+    said = {row.slug: row.text for row in inspector.inspect(table).answers.rows}
+    assert "large-base" not in said, "all 440 kB are its own columns"
+    assert not any(" B" in text for slug, text in said.items() if slug == "shared-copy-on-write"), said
+
+
 def test_tables_that_share_columns_are_named(tmp_path: Path) -> None:
     script = tmp_path / "app.py"
     script.write_text(

@@ -29,7 +29,8 @@ def dangers(of: Stack, retained_bytes: int | Unknown) -> Iterator[Finding]:
         yield finding("borrowed-pointer")
     if "cow" in titles and "shared-copy-on-write" not in said:
         yield finding("shared-copy-on-write")
-    own = sum([span.bytes for span in of.spans])
+    shown = sum([block.size * block.itemsize_bytes for block in of.blocks])  # layers may be left out
+    own = max(sum([span.bytes for span in of.spans]), shown)
     if not isinstance(retained_bytes, Unknown) and _is_large(own, retained_bytes):
         yield finding("large-base", f"{_size(own)} keep {_size(retained_bytes)} alive")
     for span in of.spans[:MOST_FILES]:

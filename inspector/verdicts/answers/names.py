@@ -12,11 +12,13 @@ from inspector.verdicts.answers.words import answer, code, listed
 LEAST_BYTES = 100_000
 """Fewer bytes are not worth a sentence."""
 MOST_NAMED = 3
+COPIED = ("ndarray", "Series", "DataFrame")
+"""Types whose `.copy()` keeps nothing else alive."""
 
 
 def with_answers(table: Namespace) -> Namespace:
     """The table with what it answers."""
-    return replace(table, answers=(*_history(table.kept), *_tracebacks(table.kept)))
+    return replace(table, answers=(*_history(table.kept), *_tracebacks(table.kept), *_bases(table)))
 
 
 def _history(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
@@ -47,3 +49,14 @@ def _tracebacks(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
         yield answer(
             "kept-by-traceback", text, "namespace.kept", about=(row.place,), do=row.do, costs_bytes=row.bytes
         )
+
+
+def _bases(table: Namespace) -> Iterator[Answer]:
+    """The view that keeps most of a base which no name shows."""
+    row = next((row for row in table.kept if row.by == "base"), None)
+    shown = next((one.bytes for one in table.rows if row is not None and one.name == row.place), 0)
+    if row is not None and row.bytes >= LEAST_BYTES and isinstance(shown, int) and row.bytes > shown:
+        copy = f"{row.place}.copy()" if row.type_name.partition(" ")[0] in COPIED else ""
+        instead = f"; {code(copy)} would keep {size(shown)}" if copy else ""
+        text = f"{code(row.place)} keeps {size(row.bytes)} that no name shows{instead}."
+        yield answer("keeps-base", text, "namespace.kept", about=(row.place,), do=copy, costs_bytes=row.bytes)
