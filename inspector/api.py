@@ -316,13 +316,13 @@ def namespace(
     *,
     hidden: Collection[str] = (),
     limit: int | None = 30,
-    history: Mapping[str, Any] | None = None,
+    history: Mapping[str, tuple[Any, str]] | None = None,
     stops: tuple[Any, ...] = (),
 ) -> Namespace:
     """Return what each name of a namespace (an exact dict) holds, and which names share bytes.
 
     At most `limit` names (None: all), the largest first, no modules, functions and `hidden` ones. `history`:
-    "Out[4]" -> the object; with it, also what is kept beyond the names. `stops`: not the user's objects.
+    "Out[4]" -> (object, what frees it), for what is kept beyond the names. `stops`: not the user's objects.
     """
     if type(names) is not dict:
         raise no_plain_dict("only a plain dict can be inspected as a namespace.", "namespace(dict(names))")

@@ -162,7 +162,7 @@ class InspectMagics(Magics, Defaults):
             hidden=names.hidden(self.shell),
             limit=limit,
             history=names.history(self.shell),
-            stops=(self.shell,),
+            stops=names.machinery(self.shell),
         )
         return Report("names", {"map": MemoryMap(table)} if options.map else {"namespace": table})
 

@@ -10,9 +10,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from inspector.facts.heap import Difference
 
 _OUTPUT = re.compile(r"_\d+")
+_LAST = ("_", "__", "___")
 _RESULT = re.compile(r"_{1,3}|_\d+")
 _HISTORY = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|_ih|_oh|_dh|_sh|_exit_code|__\w+__")
-_MODULES = ("In", "Out", "exit", "quit", "open", "get_ipython")
 _ATOMS = ("int", "float", "bool", "str", "bytes", "NoneType", "module", "type", "function")
 
 
@@ -55,15 +55,34 @@ def hidden(shell: InteractiveShell) -> frozenset[str]:
     return frozenset(
         name
         for name in list(users)
-        if type(name) is str
-        and (_HISTORY.fullmatch(name) or (name in own and own[name] is users.get(name)) or name in _MODULES)
+        if type(name) is str and (_HISTORY.fullmatch(name) or (name in own and own[name] is users.get(name)))
     )
 
 
-def history(shell: InteractiveShell) -> dict[str, Any]:
-    """ "Out[4]" -> the result; then `_`, `_3` ... -> objects that they hold though `Out` does not."""
-    users, results = shell.user_ns, shell.user_ns.get("_oh")
-    found = {f"Out[{key}]": value for key, value in results.items()} if type(results) is dict else {}
-    known = set(map(id, found.values()))
-    names = [name for name in list(users) if type(name) is str and _RESULT.fullmatch(name)]
-    return found | {name: users[name] for name in names if id(users[name]) not in known}
+def machinery(shell: InteractiveShell) -> tuple[Any, ...]:
+    """Objects of IPython's through which a walk from the user's would reach all of IPython."""
+    return (shell, shell.kernel) if hasattr(shell, "kernel") else (shell,)
+
+
+def history(shell: InteractiveShell) -> dict[str, tuple[Any, str]]:
+    """ "Out[4]" -> (the result, what lets it go); then names such as `_3` whose objects `Out` does not hold.
+
+    IPython keeps the last three results a second time among its hidden names, where `%reset out` leaves them.
+    """
+    users, own = shell.user_ns, shell.user_ns_hidden
+    results = users.get("_oh")
+    last = {name: own[name] for name in _LAST if name in own}
+    found = {f"Out[{key}]": one for key, one in results.items()} if type(results) is dict else {}
+    found |= {name: users[name] for name in list(users) if type(name) is str and _RESULT.fullmatch(name)}
+    told = {place: (one, _let_go(place, one, last)) for place, one in found.items()}
+    return told | {f"user_ns_hidden['{name}']": (one, _push([name])) for name, one in last.items()}
+
+
+def _let_go(place: str, one: Any, last: dict[str, Any]) -> str:
+    do = "%reset out" if place[:4] == "Out[" or _OUTPUT.fullmatch(place) else f"del {place}"
+    names = [name for name in last if last[name] is one]
+    return f"{do}, then {_push(names)}" if names else do
+
+
+def _push(names: list[str]) -> str:
+    return f"get_ipython().push({dict.fromkeys(names, 0)}, False)"

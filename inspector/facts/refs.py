@@ -51,7 +51,8 @@ class Owner:
 
 def _as_one(group: list[Owner]) -> Owner:
     first = next((owner for owner in group if owner.path[:4] == "Out["), group[0])
-    return replace(first, references=sum(owner.references for owner in group))
+    ways = dict.fromkeys(one.do for one in (first, *group) if one.do)  # some need more than one
+    return replace(first, references=sum(owner.references for owner in group), do=", then ".join(ways))
 
 
 _NAMED = re.compile(r"`([^`]+)`")

@@ -14,14 +14,24 @@ def table(shell):
     return lambda: shell.run_line_magic("inspect", "")
 
 
-def test_a_deleted_result_is_found_in_out_until_it_is_let_go(shell, table) -> None:
+def test_what_out_keeps_is_named_and_what_is_told_lets_it_go(shell, table) -> None:
+    """IPython keeps the last result among its hidden names too, where `%reset out` leaves it."""
     number = shell.execution_count
-    shell.run_cell("big = np.ones(500_000)\nbig", store_history=True)
+    shell.run_cell("import weakref\nclass Own(np.ndarray): pass")
+    shell.run_cell("big = np.ones(500_000).view(Own); alive = weakref.ref(big)\nbig", store_history=True)
     shell.run_cell("del big")
-    text = str(table())
-    assert f"4.0 MB more are held by Out[{number}]: %reset out frees them." in text.splitlines()[0]
+    said = table().namespace.answers[0]
+    assert said.text == (
+        f"4.0 MB more are held by `Out[{number}]`: `%reset out` and then "
+        "`get_ipython().push({'_': 0}, False)` free them."
+    )
+    assert "user_ns_hidden" not in str(table())
     shell.run_cell("%reset -f out")
-    assert "Out[" not in str(table())
+    assert shell.user_ns["alive"]() is not None
+    assert table().namespace.kept[0].place == "user_ns_hidden['_']"
+    shell.run_cell(said.do.partition(", then ")[2])
+    assert shell.user_ns["alive"]() is None
+    assert table().namespace.answers == ()
 
 
 def test_a_name_that_begins_with_an_underscore_is_the_users_own(shell, table) -> None:

@@ -164,6 +164,9 @@ def test_what_a_view_keeps_beyond_itself_is_told() -> None:
 
 def test_history_keeps_only_what_no_name_shows() -> None:
     big, other = np.zeros(100_000), np.ones(50_000)
-    found = namespace({"big": big}, history={"Out[1]": [big], "Out[2]": other, "Out[3]": other[3:]})
+    found = namespace(
+        {"big": big},
+        history={"Out[1]": ([big], ""), "Out[2]": (other, "%reset out"), "Out[3]": (other[3:], "")},
+    )
     assert [(row.place, row.bytes, row.do) for row in found.kept] == [("Out[2]", 400_000, "%reset out")]
     assert found.answers[0].text == "400 kB more are held by `Out[2]`: `%reset out` frees them."

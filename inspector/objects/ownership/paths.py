@@ -35,7 +35,9 @@ def _with_path(one: Owner, holder: _native.Subject | None, names: Mapping[int, s
         return one
     if one.kind == "history":
         path = f"{one.holder}{one.key}" if one.key[:1] == "[" else one.key
-        return replace(one, path=path, do="%reset out")
+        kept = one.holder == "IPython's hidden names" and one.key in ("_", "__", "___")
+        do = f"get_ipython().push({{'{one.key}': 0}}, False)" if kept else "%reset out"
+        return replace(one, path=path, do=do)
     if one.kind in ("global", "local"):
         outer = "" if one.kind == "local" or "." not in one.holder else f"{one.holder}."
         path = f"{outer}{one.key}"

@@ -78,15 +78,15 @@ def namespace(
     *,
     hidden: Collection[str] = (),
     limit: int | None = LIMIT,
-    history: Mapping[str, Any] | None = None,
+    history: Mapping[str, tuple[Any, str]] | None = None,
     stops: tuple[Any, ...] = (),
 ) -> Namespace:
     """The names of `mapping` (an exact dict) except `hidden`: largest first, sharing ones side by side.
 
     At most `limit` rows, without modules, classes and functions, which are counted in `left_out`. None: all
-    rows. `total_bytes` counts each byte of all names once, even if shared. `history`: place -> an object that
-    IPython keeps; with it, the fact tells what is kept beyond the names. `stops`: objects that are not the
-    user's.
+    rows. `total_bytes` counts each byte of all names once, even if shared. `history`: place -> (an object
+    that IPython keeps, what lets it go); with it, the fact tells what is kept beyond the names. `stops`:
+    objects that are not the user's.
     """
     places = Places(MappingTable())
     rows_of = [row for row in _native.names(mapping) if row[0] not in hidden and row[0] in mapping]

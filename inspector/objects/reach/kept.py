@@ -38,10 +38,9 @@ class Root:
     do: str = ""
 
 
-def roots(history: Mapping[str, Any]) -> Iterator[Root]:
+def roots(history: Mapping[str, tuple[Any, str]]) -> Iterator[Root]:
     """IPython's history, then the last exception: first what its frames' variables hold."""
-    for place, value in history.items():
-        do = "%reset out" if place[:4] == "Out[" else f"del {place}"
+    for place, (value, do) in history.items():
         yield Root(Subject(value), place, "history", "", do)
     for name in ("last_exc", "last_value"):
         error = vars(sys).get(name)

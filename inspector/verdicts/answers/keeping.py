@@ -65,9 +65,11 @@ def history(name: str, facts: Facts) -> Iterator[Answer]:
     if refs is None or isinstance(refs.references, ImmortalType):
         return
     kept = [one.short for one in owners if one.kind == "history"]
-    if kept and name not in kept and not isinstance(refs.owners.scan, Scan):
+    last = dict.fromkeys((one for one in kept if not one.strip("_")), 0)
+    if kept and name not in kept and (last or not isinstance(refs.owners.scan, Scan)):
         said = listed(map(code, dict.fromkeys(kept[:3])))
-        text = f"IPython's history holds it too, as {said}: `%reset out` lets it go."
+        then = f" and then {code(f'get_ipython().push({last}, False)')} let" if last else " lets"
+        text = f"IPython's history holds it too, as {said}: `%reset out`{then} it go."
         yield answer("history", text, "refs.owners", about=tuple(kept[:3]), do="%reset out")
     frames = [one for one in owners if one.kind == "traceback local"]
     if frames and not isinstance(refs.owners.scan, Scan):

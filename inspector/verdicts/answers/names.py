@@ -30,10 +30,11 @@ def _history(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
     places = [row.place for row in rows]
     more = [f"{len(places) - MOST_NAMED:,} more"] if len(places) > MOST_NAMED else []
     held = listed([*map(code, places[:MOST_NAMED]), *more])
-    text = f"{size(total)} more {_are(total)} held by {held}: {code(rows[0].do)} frees them."
-    yield answer(
-        "kept-by-history", text, "namespace.kept", about=tuple(places), do=rows[0].do, costs_bytes=total
-    )
+    do = max((row.do for row in rows), key=len)
+    ways = do.split(", then ")
+    cure = f"{' and then '.join(map(code, ways))} {'frees' if len(ways) == 1 else 'free'} them"
+    text = f"{size(total)} more {_are(total)} held by {held}: {cure}."
+    yield answer("kept-by-history", text, "namespace.kept", about=tuple(places), do=do, costs_bytes=total)
 
 
 def _are(total: int) -> str:
