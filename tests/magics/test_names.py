@@ -42,14 +42,19 @@ def test_a_name_that_begins_with_an_underscore_is_the_users_own(shell, table) ->
 
 
 def test_the_last_traceback_is_named_by_the_variable_until_the_next_error(shell, table) -> None:
-    shell.run_cell("def f():\n    huge = np.ones(500_000)\n    raise ValueError\n\nf()")
-    said = table().namespace.answers
-    assert [one.text for one in said] == [
-        "4.0 MB: `huge`, a local of f, kept by the traceback in sys.last_traceback until the next error."
+    shell.run_cell("import gc, weakref\nclass Own(np.ndarray): pass")
+    shell.run_cell(
+        "def f():\n    global alive\n    huge = np.ones(500_000).view(Own)\n"
+        "    alive = weakref.ref(huge)\n    raise ValueError\n\nf()"
+    )
+    assert [one.text for one in table().namespace.answers] == [
+        "4.0 MB: `huge`, a local of f, kept by the traceback in sys.last_traceback until the next error "
+        "and `gc.collect()`."
     ]
     shell.run_cell("1/0")
-    shell.run_cell("1")
     assert table().namespace.answers == ()
+    shell.run_cell("gc.collect();")
+    assert shell.user_ns["alive"]() is None
 
 
 def test_the_books_close_with_the_memory_of_the_process(shell, table) -> None:

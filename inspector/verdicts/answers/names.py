@@ -43,9 +43,11 @@ def _are(total: int) -> str:
 
 def _tracebacks(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
     """The largest of what the last traceback keeps."""
-    row = next((row for row in kept if row.by == "traceback"), None)
+    row = next((row for row in kept if row.by == "traceback" and row.place.isidentifier()), None)
     if row is not None and row.bytes >= LEAST_BYTES:
-        where = f"{row.why}, kept by the traceback in sys.last_traceback until the next error"
+        where = (
+            f"{row.why}, kept by the traceback in sys.last_traceback until the next error and `gc.collect()`"
+        )
         text = f"{size(row.bytes)}: {code(row.place)}, {where}."
         yield answer(
             "kept-by-traceback", text, "namespace.kept", about=(row.place,), do=row.do, costs_bytes=row.bytes
