@@ -596,6 +596,19 @@ def interned() -> list[Any]:
 def interned_clear() -> None:
     """Clear that table and release its references."""
 
+# native/trace/record/lines.c
+def lines_open(callback: Callable[[str, FrameType, Any], None], /) -> bool:
+    """On 3.11: call `callback("call" | "line" | "return", frame, value)` for the user's code of this thread.
+
+    False if another tool traces the thread, and from 3.12 on, where sys.monitoring serves.
+    """
+
+def lines_close() -> None:
+    """End `lines_open`; it may be called more than once."""
+
+def frame_variable(frame: FrameType, name: str, /) -> tuple[Any, ...]:
+    """The value of a variable of a function's frame as (value,); () if it is unbound or has no such name."""
+
 # native/trace/record/stacks.c
 def stacks_open(open: bool, /) -> None:
     """Record the native frames of each conversion of grade deep and of each allocated block; or stop.

@@ -43,6 +43,7 @@ COLUMNS: Final = {
     "writes": "write:Writes",
     "samples": "remote:Samples",
     "machine": "machine:Machine",
+    "statements": "statements:Statements",
     "trace": "conversion:Trace",
     "hosted": "hosted:Hosted",
     "cluster_keys": "cluster:Keys",

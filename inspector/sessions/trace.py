@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Materialized, Seen, Trace
 from inspector.facts.hosted import Hosted
+from inspector.facts.statements import Statements
 from inspector.facts.unknown import Unknown
 from inspector.sessions.chosen_modules import names_of
 from inspector.tracing.arm.interrupts import Interrupts
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 
     from inspector.facts.timeline import Timeline
     from inspector.report import Report
+    from inspector.sessions.statements.watch import StatementWatch
     from inspector.tracing.ask.query import Query
     from inspector.tracing.ask.timeline import Clock
     from inspector.tracing.events.decode import Events
     from inspector.tracing.record.recorder import Recorder
 
-NOT_COMPARED = Unknown("values were not compared: copies were left out")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -44,22 +45,34 @@ class Traced:
         self._recorder, self._events, self.name = recorder, events, name
         self._query: Query | None = None
         self._fact: Trace | None = None
+        self._statements: Statements | None = None
+        self._watch: StatementWatch | None = None
         self._clock: Clock | None = None
         self._interrupts = Interrupts(Traced.__exit__.__code__)
 
     def __enter__(self) -> Traced:
         if self._recorder is None:
             raise not_live()
-        self._events = self._query = self._fact = self._clock = None
+        self._events = self._query = self._fact = self._statements = self._clock = None
         with self._interrupts.begun():
             self._recorder.start()
+            if self._recorder.grade != "count":
+                from inspector.sessions.statements.watch import StatementWatch
+
+                self._watch = StatementWatch()
+                self._watch.begin()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if self._recorder is None:
             return
         with self._interrupts.over():
+            bound = self._watch.end() if self._watch is not None else ()
             self._events = self._recorder.stop()
+            self._events.bound, self._events.values_seen = bound, self._watch is not None and self._watch.seen
+            from inspector.tracing.events.source import written_of
+
+            self._events.written = written_of(self._events, bound)
             if self._recorder.directory:
                 from inspector.tracing.ask.last_calls import take_away
 
@@ -82,30 +95,19 @@ class Traced:
     def fact(self) -> Trace:
         """The whole trace as one fact."""
         if self._fact is None:
-            from inspector.verdicts.copies import copies
-            from inspector.verdicts.losses import losses
+            from inspector.sessions.trace_facts import whole
 
-            query = self._asked()
-            events = self._recorded()
-            self._fact = Trace(
-                calls=query.calls(),
-                calls_left_out=query.groups - query.shown,
-                copies=copies(query.evidence()) if self.copies_wanted else (),
-                losses=losses(query.losses()) if self.copies_wanted else NOT_COMPARED,
-                crossings=query.crossings(),
-                seen=events.seen,
-                events=len(events),
-                dropped=events.dropped,
-                wall_ns=events.wall_ns,
-                grade=events.grade,
-                materialized=events.materialized,
-                hosted=query.hosted(),
-                finalized=query.finalized(),
-                released=query.released(),
-                calls_skipped=events.skipped,
-                counted=events.counted,
-            )
+            self._fact = whole(self._recorded(), self._asked(), self.copies_wanted)
         return self._fact
+
+    @property
+    def statements(self) -> Statements:
+        """Statements of the user's code that had to do with bytes: what each copied, shared or made."""
+        if self._statements is None:
+            from inspector.sessions.trace_facts import statements
+
+            self._statements = statements(self._recorded(), self._asked(), self.fact)
+        return self._statements
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -188,8 +190,9 @@ class Traced:
     def report(self) -> Report:
         """The trace as a Report, for terminal, HTML, SVG, JSON."""
         from inspector.report import Report
+        from inspector.verdicts.trace_answers import with_answers
 
-        return Report(self.name, {"trace": self.fact})
+        return Report(self.name, with_answers(self.statements, self.fact))
 
     def only(self, *patterns: str, thread: int = 0, least_bytes: int = 0, least_ns: int = 0) -> Trace:
         """Return the part that matches: functions by name or pattern, a thread, large calls, slow calls.

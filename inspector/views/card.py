@@ -56,6 +56,8 @@ def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[
     if not isinstance(told, Answers):
         return (*_headline(name, facts), *sorted(_columns(facts), key=_lateness))
     rest = {column: fact for column, fact in facts.items() if column != "answers"}
+    if "trace" in facts:
+        return (*head(told), *_of_trace(rest, everything))
     whole = sorted(_columns(rest), key=_lateness)
     top = (*(replace(line, right=()) for line in _headline(name, facts)), *head(told))
     if everything:
@@ -64,6 +66,22 @@ def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[
     more = Line("more", (Span(kinds, "dim"),), (Span("--all", "dim"),))
     folded = (Fold(more, tuple(whole), shown=0),) if whole else ()
     return (*top, *brief(facts, _column), *folded)
+
+
+def _of_trace(facts: Mapping[str, Any], everything: bool) -> Iterator[Block]:
+    """The statements; the calls, modules and counters in a fold."""
+    statements = facts.get("statements")
+    if statements is not None:
+        yield from _column("statements", statements)
+    whole = _column("trace", facts["trace"])
+    if everything:
+        yield from whole
+    else:
+        yield Fold(
+            Line("more", (Span("calls, copies one by one, modules", "dim"),), (Span("--all", "dim"),)),
+            whole,
+            0,
+        )
 
 
 def _lateness(block: Block) -> int:

@@ -54,7 +54,8 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under headings; `right_aligned` are column numbers."""
+    """Rows under headings; `right_aligned` are column numbers. The last cell of a shorter row is as wide as
+    all columns that it leaves out."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[tuple[Span, ...], ...], ...]

@@ -132,8 +132,13 @@ def _table(table: Table, drawing: Drawing, indent: int) -> Iterator[Row]:
     heads = [[Span(plain(name), "label")] for name in table.columns]
     body = [[_safe(cell) for cell in row] for row in table.rows]
     grid = [heads, *body] if any(table.columns) else body
-    widths = _column_widths(grid, drawing.width - indent)
+    widths = _column_widths([row for row in grid if len(row) == len(heads)], drawing.width - indent)
     for row in grid:
+        if len(row) < len(heads):  # its last cell goes on to the right edge
+            gone = sum(widths[: len(row) - 1]) + GAP * (len(row) - 1)
+            whole = [*widths[: len(row) - 1], drawing.width - indent - gone]
+            yield from _table_row(row, whole, (), drawing, indent)
+            continue
         yield from _table_row(row, widths, table.right_aligned, drawing, indent)
     for sentence in table.caption.splitlines():
         yield from wrapped([Span(" " * indent), Span(plain(sentence), "dim")], drawing.width, indent)

@@ -84,6 +84,7 @@ int error_no_memory(void);
     PART(ring_read) \
     PART(interned) \
     PART(stacks) \
+    PART(lines) \
     PART(journal) \
     PART(reported_spans) \
     PART(calls) \

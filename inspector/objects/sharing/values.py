@@ -30,8 +30,11 @@ _WORDS: dict[int, Any] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 Text = Callable[[Elements, bytes], "str | Unknown"]
 
 
-def values(a: Elements, b: Elements, texts: tuple[Text, Text], shown: bool = True) -> Values | Unknown:
-    """Compare the elements of two blocks in pairs. `texts`: how each side's library prints an element."""
+def values(
+    a: Elements, b: Elements, texts: tuple[Text, Text], shown: bool = True, whole_bytes: int = WHOLE_BYTES
+) -> Values | Unknown:
+    """Compare the elements of two blocks in pairs. `texts`: how each side's library prints an element;
+    blocks of more than `whole_bytes` are compared by sample."""
     if why := _incomparable(a, b):
         return Unknown(why)
     if not a.size:
@@ -39,7 +42,7 @@ def values(a: Elements, b: Elements, texts: tuple[Text, Text], shown: bool = Tru
     orders = ORDERS if max(len(a.shape), len(b.shape)) > 1 else ORDERS[:1]
     found: Values | Unknown | None = None
     for left, right in orders:
-        judged = _compared(a, left, b, right, texts, shown)
+        judged = _compared(a, left, b, right, texts, shown, whole_bytes)
         if isinstance(judged, Unknown) or judged.equal:
             return judged
         found = found or judged
@@ -64,12 +67,12 @@ def _incomparable(a: Elements, b: Elements) -> str:
 
 
 def _compared(
-    a: Elements, left: str, b: Elements, right: str, texts: tuple[Text, Text], shown: bool
+    a: Elements, left: str, b: Elements, right: str, texts: tuple[Text, Text], shown: bool, whole_bytes: int
 ) -> Values | Unknown:
     """One pass: every element where both blocks are small enough and in memory, else a sample."""
     numbers = range(a.size)
-    one = _gathered(a, left)
-    other = _gathered(b, right) if one is not None else None
+    one = _gathered(a, left, whole_bytes)
+    other = _gathered(b, right, whole_bytes) if one is not None else None
     if one is None or other is None or (a.typestr != b.typestr and a.size > MOST_NUMBERS):
         numbers_chosen = tuple(_sample(a.size))
         one, other = _picked(a, left, numbers_chosen), _picked(b, right, numbers_chosen)
@@ -97,12 +100,12 @@ def _text(say: Text, block: Elements, raw: bytes, position: int) -> str:
     return "" if isinstance(text, Unknown) else text
 
 
-def _gathered(block: Elements, order: str) -> bytes | None:
+def _gathered(block: Elements, order: str, whole_bytes: int) -> bytes | None:
     """All elements in `order`, without gaps; None where a sample must do."""
     size, span = block.itemsize_bytes, block.range
     axes = list(zip(block.shape, block.strides_bytes, strict=True))
     axes = axes if order == "C" else axes[::-1]
-    if max(span.bytes, block.size * size) > WHOLE_BYTES or not _in_memory(span.start, span.stop):
+    if max(span.bytes, block.size * size) > whole_bytes or not _in_memory(span.start, span.stop):
         return None
     raw = _native.read(span.start, span.bytes)
     if raw is None:

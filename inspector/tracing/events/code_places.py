@@ -1,7 +1,6 @@
 """Find the innermost line of the user's code, from a frame or a code object."""
 
 # SPDX-License-Identifier: MIT
-import sys
 from collections.abc import Mapping
 from itertools import islice
 from types import CodeType, FrameType
@@ -13,13 +12,18 @@ from inspector.objects.call_site import as_typed, instruction_text
 LONGEST_TEXT = 60
 _NOWHERE = Unknown("no Python frame was recorded")
 NOWHERE = Site(_NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, "")
-_OTHERS = ("site-packages/", "dist-packages/", "<frozen ", "/inspector/tracing/", sys.prefix + "/lib/python")
+_OTHERS = ("-packages/", "<frozen ", "<__array_function__", "/inspector/tracing/", "/lib/python3")
+
+
+def is_users(file: str) -> bool:
+    """Whether code of a file is the user's own: not of an installed package, nor of the standard library."""
+    return not any(other in file for other in _OTHERS)
 
 
 def of_frame(frame: FrameType | None) -> Site:
     """The innermost frame outside installed packages; else the innermost of all."""
     innermost = frame
-    while frame is not None and any(other in frame.f_code.co_filename for other in _OTHERS):
+    while frame is not None and not is_users(frame.f_code.co_filename):
         frame = frame.f_back
     chosen = frame or innermost
     return NOWHERE if chosen is None else of_code(chosen.f_code, chosen.f_lasti, -1)

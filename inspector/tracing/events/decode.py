@@ -11,6 +11,7 @@ import numpy as np
 from inspector import _native
 from inspector.facts.conversion import Counted, Materialized, Seen, Site
 from inspector.facts.native import Place
+from inspector.facts.statements import Bound, Written
 from inspector.facts.unknown import Unknown
 
 KINDS: Final = {name: number for name, number, _ in _native.EVENT_KINDS}
@@ -86,6 +87,13 @@ class Events:
     """Import slots of extensions that were hooked; 0: no C-API function was recorded."""
     counted: tuple[Counted, ...] | Unknown = ()
     """Calls of the C API that the grade counts, the most frequent first."""
+
+    written: tuple[Written, ...] = ()
+    """The statements of the user's code that records or values belong to."""
+    bound: tuple[Bound, ...] = ()
+    """Values that they bound."""
+    values_seen: bool = False
+    """Whether values were looked at."""
 
     def __len__(self) -> int:
         return len(self.records)

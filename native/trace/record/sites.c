@@ -50,6 +50,8 @@ static inline origin origin_of(PyCodeObject *code) {
     return from;
 }
 
+int sites_is_users(PyCodeObject *code) { return origin_of(code) == FROM_USER; }
+
 int sites_is_of_stdlib(void) {
     _PyInterpreterFrame *frame = compat_thread_frame(PyThreadState_Get());
     while (frame && !compat_frame_code(frame)) {

@@ -21,6 +21,8 @@ typedef struct {
     int32_t lasti;
 } sites_place;
 sites_place sites_find(_PyInterpreterFrame *frame);
+// Whether code is the user's own: not of an installed package or the standard library.
+int sites_is_users(PyCodeObject *code /* borrowed */);
 
 static inline int32_t sites_offset(const _PyInterpreterFrame *frame, PyCodeObject *code /* borrowed */) {
     return (int32_t)(compat_frame_instruction(frame) - _PyCode_CODE(code)) * (int)sizeof(_Py_CODEUNIT);

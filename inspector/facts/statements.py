@@ -1,0 +1,122 @@
+"""Statements of the user's code: what each one bound, copied, shared or lost."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from typing import Literal
+
+from inspector.facts.conversion import Loss, Site
+from inspector.facts.memory import Range
+from inspector.facts.record import dataclass
+from inspector.facts.unknown import Unknown
+
+Relation = Literal["same object", "view", "in place", "apart", "unknown"]
+"""A value against the names of its statement. apart: no byte in common with any of them."""
+Did = Literal[
+    "copied", "view", "same object", "in place", "shared", "new values", "new", "no bytes", "unknown"
+]
+"""What a statement did. copied: values of its operands in new memory; view: bytes of an operand; shared:
+bytes that something else had before; new values: computed; new: no operand has bytes; no bytes: what it
+bound, if anything, has no elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A statement as it is written: a simple one, or the head of a compound one."""
+
+    file: str
+    line: int
+    last_line: int
+    text: str
+    """In one line, with single spaces."""
+    targets: tuple[str, ...]
+    """Names, attributes and items that it binds: "y", "self.x", "d['k']"."""
+    names: tuple[str, ...]
+    """Names that it reads."""
+    library: str
+    """Name that its outermost call begins with: "pd" of `pd.concat(parts)`."""
+    loop: int
+    """Line of the outermost loop around it within its function; 0: no loop."""
+    kind: Literal["assign", "augmented", "return", "import", "other"]
+    cell: int = -1
+    """Number of the notebook cell; -1 outside of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A value that a statement bound, found by looking at its names before and after."""
+
+    file: str
+    line: int
+    target: str
+    """"" for a value returned."""
+    what: str
+    """"ndarray float64 (334, 500)"."""
+    bytes: int | Unknown
+    """Of its elements."""
+    relation: Relation
+    of: str
+    """The name of the statement that it is, or shares bytes with; for `apart` what it was compared with."""
+    shared_bytes: int | Unknown
+    values: Literal["equal", "different", ""]
+    """Its elements against those of `of`; "": not compared."""
+    compared_all: bool
+    ranges: tuple[Range, ...]
+    """Where its first blocks lie."""
+    library: str
+    """Package of the object that the statement's outermost call begins with."""
+    alone: bool
+    """Whether no other statement of the user's ran meanwhile."""
+    times: int
+    items: str = ""
+    """What the list or tuple `of` holds: "20,000 dict"."""
+    parts: int = 1
+    """Blocks of `of`: a table has several."""
+    objects: bool = False
+    """Whether its elements are Python objects, which are not compared."""
+    more: bool = False
+    """Whether further passes of the statement were not looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Copies that libraries made on the way, which are not the statement's value."""
+
+    library: str
+    copies: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of the user's code."""
+
+    site: Site
+    last_line: int
+    target: str
+    did: Did
+    of: str
+    """The name that it shares bytes with or is, as it is written: "df['a']"."""
+    bytes: int | Unknown
+    """Bytes of the value, of all passes together."""
+    copied_bytes: int
+    """Bytes of operands' values that it put into new memory; 0 unless it copied."""
+    reason: str
+    certain: bool
+    """False: concluded from the calls that it made, or from a sample of the values."""
+    times: int
+    at_least: bool
+    """Whether it may have run more often: its names were looked at only for the first passes."""
+    inside: Inside | None
+    losses: tuple[Loss, ...]
+    calls: int
+    native_ns: int | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The statements of a trace that had to do with bytes, in the order of the source."""
+
+    rows: tuple[Statement, ...]
+    values_seen: bool
+    """Whether the names of the statements were looked at; else all is concluded from recorded calls."""

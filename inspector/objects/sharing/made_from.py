@@ -1,0 +1,87 @@
+"""Whether the elements of a new value are those of an object: of one block, or of a table's columns."""
+
+# SPDX-License-Identifier: MIT
+from dataclasses import replace
+from typing import Literal
+
+from inspector import _native
+from inspector.adapters.base import Adapter, Column, Elements
+from inspector.adapters.registry import adapter_of
+from inspector.facts.comparison import Values
+from inspector.facts.unknown import Unknown
+from inspector.objects.sharing.meetings import blocks_in, total_of
+from inspector.objects.sharing.plain import is_plain
+from inspector.objects.sharing.table_values import table_values
+from inspector.objects.sharing.values import Text, values
+
+MOST_COLUMNS = 16
+WHOLE_BYTES = 1 << 16
+"""Larger blocks are compared by sample."""
+Found = tuple[Literal["equal", "different", ""], bool]
+"""(the elements against those of the object; "" where nothing says so, whether all were compared)."""
+NOTHING: Found = ("", False)
+
+
+def made_from(source: _native.Subject, made: _native.Subject) -> Found:
+    """Compare a value with an object whose bytes it does not share."""
+    adapters = [adapter_of(type(one.get())) for one in (source, made)]
+    if adapters[0] is None or adapters[1] is None:
+        return NOTHING
+    texts = (adapters[0].text, adapters[1].text)
+    columns, others = (_columns(adapter, one) for adapter, one in zip(adapters, (source, made), strict=True))
+    block = None if others else _only_block(made)
+    if columns and others:
+        return _said(table_values(columns, others, texts, shown=False))
+    if columns and block is not None:
+        return _woven(columns, block, texts)
+    other = None if columns else _only_block(source)
+    return NOTHING if other is None or block is None else _said(_compared(other, block, texts))
+
+
+def _columns(adapter: Adapter | None, subject: _native.Subject) -> tuple[Column, ...]:
+    table = adapter.columns(subject.get(), MOST_COLUMNS) if adapter is not None else None
+    return table[0] if table is not None and table[1] <= MOST_COLUMNS else ()
+
+
+def _only_block(subject: _native.Subject) -> Elements | None:
+    """The block of an object that has one, if its bytes are its values."""
+    blocks = blocks_in(subject)
+    if isinstance(blocks, Unknown) or len(blocks) != 1 or total_of(subject, blocks) != 1:
+        return None
+    return blocks[0] if is_plain(subject, blocks[0]) else None
+
+
+def _compared(a: Elements, b: Elements, texts: tuple[Text, Text]) -> Values | Unknown:
+    return values(a, b, texts, shown=False, whole_bytes=WHOLE_BYTES)
+
+
+def _woven(columns: tuple[Column, ...], block: Elements, texts: tuple[Text, Text]) -> Found:
+    """Whether each column of a matrix, or a vector, has the elements of a column of the table."""
+    single = [one for one in columns if len(one.elements) == 1]
+    plain = [one.elements[0] for one in single if one.format == one.elements[0].format]
+    parts = _split(block)
+    if not plain or not parts or len(parts) > MOST_COLUMNS:
+        return NOTHING
+    found = [[_said(_compared(one, part, texts)) for one in plain if one.size == part.size] for part in parts]
+    if all(any(said == "equal" for said, _ in row) for row in found):
+        return "equal", all(whole for row in found for said, whole in row if said == "equal")
+    known = len(plain) == len(columns) and all(row and all(said for said, _ in row) for row in found)
+    return ("different", False) if known else NOTHING
+
+
+def _split(block: Elements) -> list[Elements]:
+    """The columns of a matrix; a vector as it is."""
+    if len(block.shape) < 2:
+        return [block] if block.shape else []
+    if len(block.shape) > 2:
+        return []
+    down, step = block.strides_bytes
+    count = min(block.shape[1], MOST_COLUMNS + 1)
+    first = replace(block, shape=block.shape[:1], strides_bytes=(down,))
+    return [replace(first, address=block.address + n * step) for n in range(count)]
+
+
+def _said(found: Values | Unknown) -> Found:
+    if isinstance(found, Unknown) or not (found.varied or not found.equal or found.total == 1):
+        return NOTHING
+    return ("equal" if found.equal else "different"), found.compared == found.total

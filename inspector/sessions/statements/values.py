@@ -1,0 +1,143 @@
+"""The values behind a statement's names, read without running the user's code; and how two values relate."""
+
+# SPDX-License-Identifier: MIT
+import ast
+import inspect
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, Final
+
+from inspector import _native
+from inspector.adapters.base import stored
+from inspector.facts.memory import Range
+from inspector.facts.statements import Relation
+from inspector.facts.unknown import Address, Unknown
+from inspector.objects.classes import type_name
+from inspector.objects.sharing.made_from import made_from
+from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
+
+NONE: Final = ()
+"""What `read` returns for a name without a value."""
+_SIMPLE: Final = frozenset((int, float, complex, bool, str, type(None), type, range, slice))
+"""Types whose objects have no elements that a statement could copy."""
+RANGES: Final = 8
+Found = tuple[Any, ...]
+"""(value,), or () where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """An operand, as it was before the statement; without a reference to it."""
+
+    address: int
+    blocks: Blocks
+    total: int
+    items: str = ""
+    """Of a list or tuple: "20,000 dict"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """How a value relates to the operands of its statement."""
+
+    relation: Relation
+    of: str
+    shared_bytes: int | Unknown
+    values: str
+    compared_all: bool
+
+
+def read(frame: FrameType, path: str) -> Found:
+    """The value of "y", "self.x", "d['k']": plain names, instance dicts and exact dicts, lists and tuples."""
+    return _read(frame, ast.parse(path, mode="eval").body)
+
+
+def _read(frame: FrameType, node: ast.expr) -> Found:
+    if isinstance(node, ast.Name):
+        return named(frame, node.id)
+    if not isinstance(node, (ast.Attribute, ast.Subscript)) or not (owner := _read(frame, node.value)):
+        return NONE
+    if isinstance(node, ast.Attribute):
+        found = stored(owner[0], node.attr, NONE)
+        return NONE if found is NONE else (found,)
+    return _item(owner[0], node.slice.value) if isinstance(node.slice, ast.Constant) else NONE
+
+
+def _item(holder: Any, key: Any) -> Found:
+    if type(holder) is dict and type(key) in (str, int, bytes):
+        return (holder[key],) if key in holder else NONE
+    if type(holder) in (list, tuple) and type(key) is int:
+        return (holder[key],) if -len(holder) <= key < len(holder) else NONE
+    return NONE
+
+
+def named(frame: FrameType, name: str) -> Found:
+    """The value of a name in a frame."""
+    if frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        if found := _native.frame_variable(frame, name):
+            return found
+    elif (found := _item(frame.f_locals, name)) or frame.f_locals is frame.f_globals:
+        return found
+    return _item(frame.f_globals, name)
+
+
+def before(value: Any) -> Before | None:
+    """An operand's blocks; None for what has no elements."""
+    if type(value) in _SIMPLE:
+        return None
+    if type(value) in (list, tuple):
+        kind = type_name(type(value[0])).rpartition(".")[2] if value else ""
+        return Before(id(value), (), 0, f"{len(value):,} {kind}") if value else None
+    subject = _native.Subject(value)
+    blocks = blocks_in(subject)
+    if isinstance(blocks, Unknown) or not blocks:
+        return None
+    return Before(id(value), blocks, total_of(subject, blocks))
+
+
+def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related:
+    """The operand that a value is, or shares bytes with; else the one whose elements it was compared with."""
+    for name, one in operands.items():
+        if one.address == id(value):
+            return Related("same object", name, 0, "", False)
+    doubt: Unknown | None = None
+    for name, one in operands.items():
+        found = judged(one.blocks, blocks, meetings((one.blocks, blocks)).get((0, 1), []))
+        if found.overlap is True:
+            return Related("view", name, found.overlap_bytes, "", False)
+        if isinstance(found.overlap, Unknown):
+            doubt = found.overlap
+        elif one.total > len(one.blocks):
+            doubt = Unknown("not all blocks of an operand are known")
+    if doubt is not None:
+        return Related("unknown", "", doubt, "", False)
+    for name, one in operands.items():
+        if one.items:
+            return Related("apart", name, 0, "", False)
+        live = now.get(name, NONE)
+        if live and id(live[0]) == one.address:
+            return _compared(name, live[0], value)
+    return Related("apart", "", 0, "", False)
+
+
+def _compared(name: str, operand: Any, value: Any) -> Related:
+    said, whole = made_from(_native.Subject(operand), _native.Subject(value))
+    return Related("apart", name, 0, said, whole)
+
+
+def described(value: Any, blocks: Blocks) -> str:
+    """ "ndarray float64 (334, 500)"; "DataFrame" of several blocks."""
+    name = type_name(type(value)).rpartition(".")[2]
+    return f"{name} {blocks[0].format} {blocks[0].shape}" if len(blocks) == 1 else name
+
+
+def size_of(value: Any, blocks: Blocks) -> int | Unknown:
+    """Bytes of all its elements."""
+    if total_of(_native.Subject(value), blocks) > len(blocks):
+        return Unknown("some of its blocks have no known address")
+    return sum(block.size * block.itemsize_bytes for block in blocks)
+
+
+def ranges_of(blocks: Blocks) -> tuple[Range, ...]:
+    """Where the first blocks lie."""
+    return tuple(Range(Address(b.range.start), Address(b.range.stop)) for b in blocks[:RANGES])

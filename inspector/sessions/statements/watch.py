@@ -1,0 +1,177 @@
+"""Looks at the names of each statement of the user's code before and after it runs."""
+
+# SPDX-License-Identifier: MIT
+import threading
+from collections import Counter
+from dataclasses import dataclass, replace
+from types import FrameType, ModuleType
+from typing import Any, Final
+
+from inspector import _native
+from inspector.adapters.base import type_module
+from inspector.facts.statements import Bound, Written
+from inspector.facts.unknown import Unknown
+from inspector.objects.sharing.meetings import blocks_in
+from inspector.sessions.statements import values
+from inspector.sessions.statements.lines import Lines
+from inspector.tracing.events.source import Source, written_as
+
+MOST_PASSES: Final = 6
+"""How often the names of one statement are looked at; then its loop, or its function, runs unwatched."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A statement that runs."""
+
+    written: Written
+    operands: dict[str, values.Before]
+    targets: dict[str, int]
+    """Target -> address of the object that it was bound to."""
+    library: str
+    calls: int
+    """How many functions of the user's had been entered when it began."""
+
+
+class StatementWatch:
+    """What the statements bound, from `begin` to `end`."""
+
+    def __init__(self) -> None:
+        self._lines = Lines(self._event)
+        self._sources: dict[str, Source] = {}
+        self._open: dict[int, _Open] = {}
+        self._passes: Counter[tuple[str, int]] = Counter()
+        self._unwatched: set[tuple[str, int]] = set()
+        self._found: dict[tuple[str, int, str], Bound] = {}
+        self._busy: set[int] = set()
+        self._calls = 0
+        self.seen = False
+        """Whether line events came at all; False where another tool traces the thread."""
+
+    def begin(self) -> None:
+        """Begin to look, if the interpreter tells lines."""
+        self.seen = self._lines.begin()
+
+    def end(self) -> tuple[Bound, ...]:
+        """Stop; what was bound, in the order of the first time."""
+        self._lines.end()
+        self._open.clear()
+        return tuple(
+            replace(one, more=self._passes[one.file, one.line] > MOST_PASSES) for one in self._found.values()
+        )
+
+    def _event(self, kind: str, frame: FrameType, value: Any) -> bool:
+        """One event; True: its line needs no more. An error of ours never reaches the user's code."""
+        thread = threading.get_ident()
+        if thread in self._busy:
+            return False
+        self._busy.add(thread)
+        done: list[bool] = []
+        try:
+            _native.unrecorded(lambda: done.append(self._look(kind, frame, value)))
+        except Exception:
+            self._open.pop(id(frame), None)
+        finally:
+            self._busy.discard(thread)
+        return bool(done and done[0])
+
+    def _look(self, kind: str, frame: FrameType, value: Any) -> bool:
+        if kind == "call":
+            self._calls += 1
+            self._open.pop(id(frame), None)
+            return False
+        running = self._open.get(id(frame))
+        if kind == "return":
+            if running is not None:
+                self._close(self._open.pop(id(frame)), frame, value)
+            return False
+        written = self._source(frame).at(frame.f_lineno)
+        if running is not None:
+            if written == running.written and frame.f_lineno != written.line:
+                return False  # a further line of it
+            self._close(self._open.pop(id(frame)), frame, None)
+        if written is None or self._is_worn(written, frame):
+            return True
+        self._open[id(frame)] = self._opened(written, frame)
+        return False
+
+    def _source(self, frame: FrameType) -> Source:
+        file = frame.f_code.co_filename
+        if file not in self._sources:
+            self._sources[file] = Source(file, frame.f_globals)
+        return self._sources[file]
+
+    def _is_worn(self, written: Written, frame: FrameType) -> bool:
+        """Count a pass; whether the statement's loop, or the statement without a loop, had enough of them."""
+        group = (written.file, written.loop or -written.line)
+        if group not in self._unwatched:
+            self._passes[written.file, written.line] += 1
+            if self._passes[written.file, written.line] > MOST_PASSES:
+                self._unwatched.add(group)
+        return group in self._unwatched
+
+    def _opened(self, written: Written, frame: FrameType) -> _Open:
+        operands: dict[str, values.Before] = {}
+        for name in written.names:
+            found = values.named(frame, name)
+            if found and (before := values.before(found[0])) is not None:
+                operands[name] = before
+        targets = {path: id(found[0]) for path in written.targets if (found := values.read(frame, path))}
+        return _Open(written, operands, targets, _library(frame, written.library), self._calls)
+
+    def _close(self, running: _Open, frame: FrameType, value: Any) -> None:
+        """Note what a finished statement bound."""
+        if running.written.kind == "return":
+            self._note(running, frame, "", value)
+        for path in running.written.targets:
+            if found := values.read(frame, path):
+                self._note(running, frame, path, found[0])
+
+    def _note(self, running: _Open, frame: FrameType, target: str, value: Any) -> None:
+        written = running.written
+        was = running.targets.get(target)
+        if was == id(value) and written.kind == "assign" and target not in written.names:
+            return  # it raised before it bound, or bound the same object again
+        if type(value) in values._SIMPLE:
+            return
+        blocks = blocks_in(_native.Subject(value))
+        if isinstance(blocks, Unknown) or not blocks:
+            return
+        now = {name: values.named(frame, name) for name in running.operands}
+        how = values.related(value, blocks, running.operands, now)
+        augmented = how.relation == "same object" and written.kind == "augmented"
+        relation: Relation = "in place" if augmented else how.relation
+        operand = running.operands.get(how.of)
+        of = written_as(written, how.of) if how.of and how.relation == "view" else how.of
+        self._add(
+            Bound(
+                file=written.file, line=written.line, target=target, what=values.described(value, blocks),
+                bytes=values.size_of(value, blocks), relation=relation, of=of, shared_bytes=how.shared_bytes,
+                values=how.values, compared_all=how.compared_all, ranges=values.ranges_of(blocks),
+                library=running.library, alone=self._calls == running.calls, times=1,
+                items=operand.items if operand else "", parts=operand.total if operand else 1,
+                objects=any(not one.numeric for one in blocks),
+            )
+        )  # fmt: skip
+
+    def _add(self, found: Bound) -> None:
+        """Add up the passes of one statement that did the same."""
+        key = (found.file, found.line, found.target)
+        known = self._found.get(key)
+        if known is None:
+            self._found[key] = found
+        elif (known.relation, known.of) == (found.relation, found.of):
+            both = isinstance(known.bytes, Unknown) or isinstance(found.bytes, Unknown)
+            size = known.bytes if both else known.bytes + found.bytes  # type: ignore[operator]
+            self._found[key] = replace(known, bytes=size, times=known.times + 1)
+
+
+def _library(frame: FrameType, root: str) -> str:
+    """The package of the module, or of the type of the object, that a call begins with."""
+    found = values.named(frame, root) if root else ()
+    if not found:
+        return ""
+    if isinstance(found[0], ModuleType):
+        name = found[0].__dict__.get("__name__", "")
+        return str(name).partition(".")[0]
+    return type_module(type(found[0])).partition(".")[0]

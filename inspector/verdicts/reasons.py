@@ -1,0 +1,48 @@
+"""The reason of a copy in a few words: "float64 → float32", "1,000 Python ints → int64"."""
+
+# SPDX-License-Identifier: MIT
+import re
+
+from inspector.facts.conversion import Copy
+from inspector.facts.statements import Bound
+
+_ITEMS = re.compile(r"(?:list|tuple) of ([\d,]+) (\w+)$")
+_ARRAYS = re.compile(r"^(?:ndarray|Series|Tensor)\b ?")
+
+
+def brief(copy: Copy) -> str:
+    """What changed from the source to the result; else the reason as it is."""
+    items = _ITEMS.match(copy.source)
+    result = _kind(copy.result)
+    if items:
+        return f"{_many(*items.groups())} → {result}"
+    if copy.reason.startswith("element type changes: "):
+        return " → ".join(map(_kind, copy.reason.partition(": ")[2].split(" → ")))
+    if copy.reason.startswith("layout changes: "):
+        return copy.reason.partition(": ")[2]
+    return "" if copy.reason == "a copy was asked for" else copy.reason
+
+
+def _kind(side: str) -> str:
+    """The element kind of an array; "objects" where it has none, as of NumPy's object arrays."""
+    return _ARRAYS.sub("", side) or "objects"
+
+
+def _many(count: str, kind: str) -> str:
+    return f"{count} Python {kind}{'s' if count != '1' and not kind.endswith('s') else ''}"
+
+
+def of_items(value: Bound) -> str:
+    """Of a value made from a list or tuple."""
+    count, _, kind = value.items.partition(" ")
+    return f"from {_many(count, kind)}"
+
+
+def of_parts(value: Bound) -> str:
+    """Of a value made from an object of several blocks; "" of one with a single block."""
+    return f"{value.parts:,} columns become one array" if value.parts > 1 else ""
+
+
+def of_shapes(value: Bound) -> str:
+    """Of a value with the elements of an operand, where no call was recorded."""
+    return of_parts(value) or f"the elements of {value.of}"

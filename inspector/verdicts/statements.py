@@ -1,0 +1,179 @@
+"""What each statement of the user's code did: from the values that it bound and the calls that it made."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from inspector.facts.conversion import ByteEvidence, Copy, Crossing, Loss, Site
+from inspector.facts.statements import Bound, Did, Inside, Statement, Written
+from inspector.facts.unknown import Unknown
+from inspector.verdicts.copies import copies, judged
+from inspector.verdicts.reasons import brief, of_items, of_parts, of_shapes
+
+NOT_IN_A_CELL = Unknown("not in a notebook")
+NO_CLOCK = Unknown("no clock was read")
+NO_LIBRARY = ("", "builtins", "__main__", "function")
+_OF_CALL: dict[str, Did] = {
+    "copied": "copied", "computed": "new values", "made": "new", "shared": "view", "in place": "in place",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of one statement."""
+
+    written: Written
+    bound: list[Bound] = field(default_factory=list)
+    evidence: list[ByteEvidence] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    calls: int = 0
+    ns: int | Unknown = 0
+
+
+def statements(
+    written: Sequence[Written],
+    bound: Sequence[Bound],
+    evidence: Iterable[ByteEvidence],
+    losses: tuple[Loss, ...] | Unknown,
+    crossings: Iterable[Crossing],
+) -> tuple[Statement, ...]:
+    """One row for each value that a statement bound, or one for a statement that bound none with bytes."""
+    seen = {(one.file, one.line): _Seen(one) for one in written}
+    lines = {(one.file, line): (one.file, one.line) for one in written for line in _lines(one)}
+    for value in bound:
+        if (value.file, value.line) in seen:
+            seen[value.file, value.line].bound.append(value)
+    for found in evidence:
+        if (key := _key(found.call.site, lines)) is not None:
+            seen[key].evidence.append(found)
+    for loss in losses if not isinstance(losses, Unknown) else ():
+        if (key := _key(loss.site, lines)) is not None:
+            seen[key].losses.append(loss)
+    for crossing in crossings:
+        if (key := _key(crossing.site, lines)) is not None:
+            _add(seen[key], crossing)
+    files = list(dict.fromkeys(one.file for one in written))
+    ordered = sorted(seen.values(), key=lambda one: (files.index(one.written.file), one.written.line))
+    returned = [value for value in bound if not value.target]
+    return tuple(row for one in ordered if one.written.kind != "import" for row in _rows(one, returned))
+
+
+def _lines(one: Written) -> range:
+    return range(one.line, one.last_line + 1)
+
+
+def _key(site: Site, lines: dict[tuple[str, int], tuple[str, int]]) -> tuple[str, int] | None:
+    if isinstance(site.file, Unknown) or isinstance(site.line, Unknown):
+        return None
+    return lines.get((site.file, site.line))
+
+
+def _add(seen: _Seen, crossing: Crossing) -> None:
+    seen.calls += crossing.calls
+    known = not isinstance(seen.ns, Unknown) and not isinstance(crossing.call_ns, Unknown)
+    seen.ns = seen.ns + crossing.call_ns if known else seen.ns or NO_CLOCK  # type: ignore[operator]
+
+
+def _rows(seen: _Seen, returned: Sequence[Bound]) -> list[Statement]:
+    rows = [_bound(seen, value, returned) for value in seen.bound]
+    made = {id(found) for value in seen.bound for found in _makers(value, seen.evidence)}
+    rest = copies(found for found in seen.evidence if id(found) not in made)
+    if not rows:
+        return _unbound(seen, rest)
+    inside = _inside(seen, [copy for copy in rest if copy.verdict == "copied"])
+    rows[0] = replace(rows[0], inside=inside, losses=tuple(seen.losses), calls=seen.calls, native_ns=seen.ns)
+    return rows
+
+
+def _makers(value: Bound, evidence: Sequence[ByteEvidence]) -> list[ByteEvidence]:
+    """The calls of the statement whose result lies where the value does."""
+    return [
+        found
+        for found in evidence
+        if not isinstance(found.call.result, Unknown)
+        and any(
+            one.start < span.address + span.span_bytes and span.address < one.stop
+            for span in found.call.result.spans
+            for one in value.ranges
+        )
+    ]
+
+
+def _bound(seen: _Seen, value: Bound, returned: Sequence[Bound]) -> Statement:
+    """The row of a value."""
+    made = [judged(found) for found in _makers(value, seen.evidence)]
+    others = [copy for copy in copies(seen.evidence) if copy.verdict == "copied"]
+    did, reason, certain = _said(value, made, others)
+    elsewhere = value.relation == "apart" and not value.alone and not made
+    if elsewhere:
+        reason, certain = _where(value, returned), True
+    size = 0 if isinstance(value.bytes, Unknown) else value.bytes
+    times = max([value.times, *(copy.times for copy in made)]) if value.more else value.times
+    whole = value.bytes if isinstance(value.bytes, Unknown) else size // value.times * times
+    copied = 0 if did != "copied" or elsewhere or isinstance(whole, Unknown) else whole
+    row = _row(seen.written, value.target, did, value.of, whole, copied, reason, certain, times)
+    return replace(row, at_least=times == value.times and value.more)
+
+
+def _where(value: Bound, returned: Sequence[Bound]) -> str:
+    """The line of the user's function that returned the value."""
+    found = (one for one in returned if one.ranges[:1] == value.ranges[:1] and one is not value)
+    line = next((f"line {one.line}" for one in found), "a function that it calls")
+    return f"in {line}"
+
+
+def _said(value: Bound, made: list[Copy], others: list[Copy]) -> tuple[Did, str, bool]:
+    """(what happened, why, whether that is proved)."""
+    if value.relation in ("same object", "view", "in place"):
+        return value.relation, "", True
+    if value.relation == "unknown":
+        return "unknown", str(value.shared_bytes), True
+    copied = [copy for copy in made if copy.verdict == "copied"]
+    if value.values == "equal" or copied:
+        reason = brief(copied[-1]) if copied else of_shapes(value)
+        return "copied", of_parts(value) or reason, bool(copied) or value.compared_all
+    if value.values == "different" or any(copy.verdict == "computed" for copy in made):
+        return "new values", "", True
+    if made and all(copy.verdict == "shared" for copy in made):
+        return "shared", "with memory that was there before", True
+    if value.items:
+        return "new values", of_items(value), True
+    if value.objects and others and value.parts > 1:
+        return "copied", of_parts(value), False
+    return ("new values" if value.of else "new"), "", bool(made)
+
+
+def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
+    """The row of a statement whose value was not seen: what its calls did."""
+    copied = [copy for copy in found if copy.verdict == "copied"]
+    fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
+    first = next(iter([*copied, *fresh, *found]), None)
+    if first is None and not seen.losses:
+        return []
+    did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]
+    size = 0 if first is None else first.copied_bytes or first.span_bytes
+    row = _row(
+        seen.written, "", did, "", size, size if did == "copied" else 0, brief(copied[0]) if copied else "",
+        len(found) <= 1, 1 if first is None else first.times,
+    )  # fmt: skip
+    inside = _inside(seen, copied[1:])
+    return [replace(row, inside=inside, losses=tuple(seen.losses), calls=seen.calls, native_ns=seen.ns)]
+
+
+def _row(
+    written: Written, target: str, did: Did, of: str, size: int | Unknown, copied: int, reason: str,
+    certain: bool, times: int,
+) -> Statement:  # fmt: skip
+    cell = written.cell if written.cell >= 0 else NOT_IN_A_CELL
+    site = Site(written.file, written.line, Unknown("not asked"), cell, written.text)
+    head = (site, written.last_line, target, did, of, size, copied, reason, certain, times)
+    return Statement(*head, False, None, (), 0, NO_CLOCK)
+
+
+def _inside(seen: _Seen, copied: list[Copy]) -> Inside | None:
+    if not copied:
+        return None
+    known = [value.library for value in seen.bound if value.library not in NO_LIBRARY]
+    names = known or [copy.function.partition(".")[0] for copy in copied if "." in copy.function]
+    library = names[0] if names else "libraries"
+    return Inside(library, sum(copy.times for copy in copied), sum(copy.copied_bytes for copy in copied))

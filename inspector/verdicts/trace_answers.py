@@ -1,0 +1,94 @@
+"""The first sentences about a trace: what the user's lines copied, shared and lost."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from inspector.facts.amounts import size
+from inspector.facts.answers import Answer, Answers
+from inspector.facts.conversion import Loss, Trace
+from inspector.facts.statements import Statement, Statements
+from inspector.facts.unknown import Unknown
+
+MOST_TEXT = 24
+"""Characters of a value in a sentence."""
+
+
+def with_answers(found: Statements, trace: Trace) -> dict[str, Any]:
+    """The columns of a trace's report."""
+    return {"answers": Answers(tuple(answers(found, trace))), "statements": found, "trace": trace}
+
+
+def answers(found: Statements, trace: Trace) -> Iterator[Answer]:
+    """What the statements did, the most important first."""
+    rows = [row for row in found.rows if row.did != "no bytes" or row.losses]
+    yield from _lost(rows)
+    yield _copied(rows, trace)
+    if trace.dropped:
+        text = f"{trace.dropped:,} records did not fit: this is of the last {trace.events:,}."
+        yield _answer("records-dropped", text, "trace.dropped")
+
+
+def _answer(slug: str, text: str, evidence: str, about: Sequence[str] = (), costs: int = 0) -> Answer:
+    return Answer(slug, text, True, tuple(about), (evidence,), "", costs)
+
+
+def _copied(rows: Sequence[Statement], trace: Trace) -> Answer:
+    copied = [row for row in rows if row.did == "copied"]
+    shared = [row for row in rows if row.did in ("view", "shared")]
+    inside = [row.inside for row in rows if row.inside is not None]
+    total = sum(row.copied_bytes for row in copied)
+    parts = []
+    if copied:
+        parts.append(f"{size(total)} copied by {_lines(copied)}")
+    if shared:
+        known = [row.bytes for row in shared if not isinstance(row.bytes, Unknown)]
+        parts.append(f"{size(sum(known))} shared by {_lines(shared)}")
+    if inside:
+        parts.append(f"{size(sum(one.bytes for one in inside))} copied inside libraries")
+    if not parts:
+        return _answer("no-copy-seen", _nothing(rows, trace), "statements.rows")
+    text = ", ".join(parts)
+    return _answer("lines-copied", f"{text[0].upper()}{text[1:]}.", "statements.rows", costs=total)
+
+
+def _lines(rows: Sequence[Statement]) -> str:
+    lines = {(row.site.file, row.site.line) for row in rows}
+    return "one line" if len(lines) == 1 else f"{len(lines):,} lines"
+
+
+def _nothing(rows: Sequence[Statement], trace: Trace) -> str:
+    calls = sum(call.times for call in trace.calls)
+    if not calls and not rows:
+        return "No call into native code was seen."
+    return f"No copy was seen in {calls:,} call{'s' if calls != 1 else ''} into native code."
+
+
+def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
+    """Values of the user's that changed, the first one before and after."""
+    for row in rows:
+        for loss in row.losses:
+            if not is_rounding(loss):
+                text = f"{_changed(loss)} in line {row.site.line}: {_pair(loss)}."
+                yield _answer("values-changed", text, "statements.rows")
+                return
+
+
+def is_rounding(loss: Loss) -> bool:
+    """Whether the change is the rounding of a narrower float, which the user asked for by its type."""
+    return loss.rule == "precision" and "astype" in loss.site.text and "float" in loss.site.text
+
+
+def _changed(loss: Loss) -> str:
+    count = loss.lost * loss.times
+    if loss.elements <= 1:
+        return "A value changed" if count == 1 else f"{count:,} values changed"
+    least = "At least " if loss.confidence == "by sample" else ""
+    return f"{least}{loss.lost:,} of {loss.elements:,} values changed"
+
+
+def _pair(loss: Loss) -> str:
+    pair = [
+        text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 1]}…" for text in (loss.before, loss.after)
+    ]
+    return f"`{pair[0]}` → `{pair[1]}`"

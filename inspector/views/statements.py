@@ -1,0 +1,90 @@
+"""Draws the statements of a trace: the user's lines in order, what each did, how many bytes, why."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterator
+
+from inspector.facts.amounts import size
+from inspector.facts.statements import Inside, Statement, Statements
+from inspector.facts.unknown import Unknown
+from inspector.views.grammar import Block, Line, Span, Table, text
+from inspector.views.view import blocks
+
+MOST_ROWS = 20
+BARS = " ▁▂▃▄▅▆▇█"
+MOST_SOURCE = 28
+STYLES = {"copied": "warn", "view": "good", "shared": "good", "same object": "good", "in place": "good"}
+
+
+@blocks.register
+def statements(fact: Statements) -> tuple[Block, ...]:
+    """The rows that have bytes or losses; at most MOST_ROWS, those with most bytes, in order."""
+    rows = [row for row in fact.rows if _crossed(row)]
+    if not rows:
+        return ()
+    chosen = sorted(sorted(rows, key=_weight, reverse=True)[:MOST_ROWS], key=rows.index)
+    most = max((row.copied_bytes for row in chosen), default=0)
+    files = {row.site.file for row in chosen}
+    cells = [cell for row in chosen for cell in _cells(row, most, len(files) > 1)]
+    table = Table(("", "", "", "", "", ""), tuple(cells), right_aligned=(0, 3))
+    left = len(rows) - len(chosen)
+    return (table, Line("", text(f"… {left:,} more lines (--all)", "dim"))) if left else (table,)
+
+
+def _crossed(row: Statement) -> bool:
+    """Whether a statement had to do with bytes; a second name for an object has not."""
+    if row.losses or row.inside:
+        return True
+    return row.did not in ("no bytes", "unknown") and not (row.did == "same object" and not row.calls)
+
+
+def _weight(row: Statement) -> tuple[int, int, int]:
+    known = 0 if isinstance(row.bytes, Unknown) else row.bytes
+    return (len(row.losses), row.copied_bytes + (row.inside.bytes if row.inside else 0), known)
+
+
+def _cells(row: Statement, most: int, of_file: bool) -> Iterator[tuple[tuple[Span, ...], ...]]:
+    amount = "?" if isinstance(row.bytes, Unknown) else size(row.bytes) if row.bytes else ""
+    yield (
+        text(_place(row, of_file), "dim"),
+        text(_cut(row.site.text), "python"),
+        text(f"{row.did}{_times(row)}", STYLES.get(row.did, "fact")),
+        text(amount),
+        text(BARS[_bar(row.copied_bytes, most)], "warn"),
+        _why(row),
+    )
+    for loss in row.losses[:1]:
+        many = f"{loss.lost:,} of {loss.elements:,} values" if loss.elements > 1 else "a value"
+        yield (text(""), text(f"   {many} changed: {loss.before} → {loss.after}", "danger"))
+    if row.inside is not None:
+        yield (text(""), text(f"   {_inside(row.inside)}", "dim"))
+
+
+def _times(row: Statement) -> str:
+    return f" ×{row.times:,}{'+' if row.at_least else ''}" if row.times > 1 else ""
+
+
+def _place(row: Statement, of_file: bool) -> str:
+    if not isinstance(row.site.cell, Unknown) and of_file:
+        return f"{row.site.cell}:{row.site.line}"
+    name = f"{str(row.site.file).rsplit('/', 1)[-1]}:" if of_file else ""
+    return f"{name}{row.site.line}"
+
+
+def _cut(source: str) -> str:
+    return source if len(source) <= MOST_SOURCE else f"{source[: MOST_SOURCE - 1]}…"
+
+
+def _bar(bytes_: int, most: int) -> int:
+    return max(1, round((len(BARS) - 1) * bytes_ / most)) if bytes_ and most else 0
+
+
+def _why(row: Statement) -> tuple[Span, ...]:
+    doubt = "" if row.certain else "probably "
+    if row.did in ("view", "same object", "in place") and row.of:
+        return (Span("of ", "dim"), Span(row.of, "code"))
+    return text(f"{doubt}{row.reason}" if row.reason else doubt.strip(), "dim")
+
+
+def _inside(inside: Inside) -> str:
+    copies = "1 copy" if inside.copies == 1 else f"{inside.copies:,} copies"
+    return f"inside {inside.library}: {copies}, {size(inside.bytes)}"

@@ -1,0 +1,129 @@
+// Which lines of the user's own code run, and what its names are bound to; code of libraries runs untouched.
+//
+// From 3.12 on sys.monitoring tells the lines of one code object. 3.11 has only the trace function, which
+// slows every frame of the thread down: there `lines_frame` evaluates each frame (PEP 523) and switches the
+// trace function on for frames of the user's code and off for all others. It is set for the thread that
+// opens it. The callback is called with ("call" | "line" | "return", frame, value or None).
+// SPDX-License-Identifier: MIT
+#define INSPECTOR_INTERNALS
+#include "trace/record/sites.h"
+
+#if PY_VERSION_HEX < 0x030C0000
+#define LINES_OWN 1
+
+static PyThreadState *lines_thread; // NULL: closed
+static PyObject *lines_callback;    // owned
+
+static PyObject *lines_frame(PyThreadState *thread, _PyInterpreterFrame *frame, int throwing) {
+    if (thread != lines_thread) {
+        return _PyEval_EvalFrameDefault(thread, frame, throwing);
+    }
+    uint8_t before = thread->cframe->use_tracing;
+    thread->cframe->use_tracing = !thread->tracing && sites_is_users(frame->f_code) ? 255 : 0;
+    PyObject *result = _PyEval_EvalFrameDefault(thread, frame, throwing); // new
+    thread->cframe->use_tracing = lines_thread ? before : 0;
+    return result;
+}
+
+static int lines_event(PyObject *self /* borrowed */, PyFrameObject *frame /* borrowed */, int what,
+                       PyObject *value /* borrowed, or NULL */) {
+    const char *name = what == PyTrace_CALL ? "call" : what == PyTrace_LINE ? "line" : "return";
+    if (!lines_callback || what == PyTrace_EXCEPTION || what == PyTrace_OPCODE ||
+        !sites_is_users(frame->f_frame->f_code)) {
+        return 0;
+    }
+    PyObject *type, *error, *trace; // owned
+    PyErr_Fetch(&type, &error, &trace);
+    PyObject *callback = Py_NewRef(lines_callback);
+    PyObject *done = PyObject_CallFunction(callback, "sOO", name, frame, value ? value : Py_None); // new
+    if (!done) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(done);
+    Py_DECREF(callback);
+    PyErr_Restore(type, error, trace);
+    return 0;
+}
+
+static int lines_begin(PyObject *callback /* borrowed */) {
+    PyThreadState *thread = PyThreadState_Get();
+    if (lines_thread || thread->c_tracefunc || thread->c_profilefunc ||
+        _PyInterpreterState_GetEvalFrameFunc(thread->interp) != _PyEval_EvalFrameDefault) {
+        return 0;
+    }
+    lines_callback = Py_NewRef(callback);
+    lines_thread = thread;
+    _PyInterpreterState_SetEvalFrameFunc(thread->interp, lines_frame);
+    PyEval_SetTrace(lines_event, NULL);
+    return 1;
+}
+
+static void lines_end(void) {
+    PyThreadState *thread = lines_thread;
+    if (!thread) {
+        return;
+    }
+    lines_thread = NULL;
+    if (_PyInterpreterState_GetEvalFrameFunc(thread->interp) == lines_frame) {
+        _PyInterpreterState_SetEvalFrameFunc(thread->interp, _PyEval_EvalFrameDefault);
+    }
+    if (thread->c_tracefunc == lines_event) {
+        thread->c_tracefunc = NULL;
+        for (_PyCFrame *frame = thread->cframe; frame; frame = frame->previous) {
+            frame->use_tracing = 0;
+        }
+    }
+    Py_CLEAR(lines_callback);
+}
+#else
+#define LINES_OWN 0
+
+static int lines_begin(PyObject *callback /* borrowed */) { return 0; }
+static void lines_end(void) {}
+#endif
+
+static PyObject *lines_open(PyObject *module /* borrowed */, PyObject *callback /* borrowed */) {
+    return PyBool_FromLong(lines_begin(callback));
+}
+
+static PyObject *lines_close(PyObject *module /* borrowed */, PyObject *none /* borrowed */) {
+    lines_end();
+    Py_RETURN_NONE;
+}
+
+// The value of a variable of a function's frame; from 3.12 on the C API has it. New, or NULL without error.
+static PyObject *lines_variable(PyFrameObject *frame /* borrowed */, PyObject *name /* borrowed */) {
+#if LINES_OWN
+    _PyInterpreterFrame *inner = frame->f_frame;
+    PyObject *names = inner->f_code->co_localsplusnames; // borrowed
+    for (int i = 0; i < inner->f_code->co_nlocalsplus; i++) {
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), name) == 0) {
+            PyObject *found = inner->localsplus[i]; // borrowed
+            int kind = _PyLocals_GetKind(inner->f_code->co_localspluskinds, i);
+            if (found && kind & (CO_FAST_CELL | CO_FAST_FREE) && PyCell_Check(found)) {
+                found = PyCell_GET(found);
+            }
+            return Py_XNewRef(found);
+        }
+    }
+    return NULL;
+#else
+    PyObject *found = PyFrame_GetVar(frame, name); // new
+    if (!found) {
+        PyErr_Clear();
+    }
+    return found;
+#endif
+}
+
+static PyObject *lines_variable_of(PyObject *module /* borrowed */, PyObject *args /* borrowed */) {
+    PyObject *frame, *name; // borrowed
+    if (!PyArg_ParseTuple(args, "O!U:frame_variable", &PyFrame_Type, &frame, &name)) {
+        return NULL;
+    }
+    PyObject *found = lines_variable((PyFrameObject *)frame, name); // new
+    return found ? Py_BuildValue("(N)", found) : PyTuple_New(0);
+}
+
+PART_FUNCTIONS(lines, {"lines_open", lines_open, METH_O, NULL}, {"lines_close", lines_close, METH_NOARGS, NULL},
+               {"frame_variable", lines_variable_of, METH_VARARGS, NULL})
