@@ -71,7 +71,7 @@ class Bound:
     items: str = ""
     """What the list or tuple `of` holds: "20,000 dict"."""
     parts: int = 1
-    """Blocks of `of`: a table has several."""
+    """Columns of the table `of` that became columns of one array; 1 for anything else."""
     objects: bool = False
     """Whether its elements are Python objects, which are not compared."""
     more: bool = False

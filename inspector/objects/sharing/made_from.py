@@ -15,7 +15,7 @@ from inspector.objects.sharing.table_values import table_values
 from inspector.objects.sharing.values import Text, values
 
 MOST_COLUMNS = 16
-WHOLE_BYTES = 1 << 16
+WHOLE_BYTES = 1 << 20
 """Larger blocks are compared by sample."""
 Found = tuple[Literal["equal", "different", ""], bool]
 """(the elements against those of the object; "" where nothing says so, whether all were compared)."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from inspector import _native
 from inspector.adapters.base import stored
+from inspector.adapters.registry import adapter_of
 from inspector.facts.memory import Range
 from inspector.facts.statements import Relation
 from inspector.facts.unknown import Address, Unknown
@@ -32,6 +33,8 @@ class Before:
     address: int
     blocks: Blocks
     total: int
+    columns: int = 1
+    """Of a table."""
     items: str = ""
     """Of a list or tuple: "20,000 dict"."""
 
@@ -87,12 +90,14 @@ def before(value: Any) -> Before | None:
         return None
     if type(value) in (list, tuple):
         kind = type_name(type(value[0])).rpartition(".")[2] if value else ""
-        return Before(id(value), (), 0, f"{len(value):,} {kind}") if value else None
+        return Before(id(value), (), 0, items=f"{len(value):,} {kind}") if value else None
     subject = _native.Subject(value)
     blocks = blocks_in(subject)
     if isinstance(blocks, Unknown) or not blocks:
         return None
-    return Before(id(value), blocks, total_of(subject, blocks))
+    adapter = adapter_of(type(value))
+    table = adapter.columns(value, 0) if adapter is not None else None
+    return Before(id(value), blocks, total_of(subject, blocks), table[1] if table is not None else 1)
 
 
 def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related:

@@ -3,17 +3,19 @@
 # SPDX-License-Identifier: MIT
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import FrameType, ModuleType
 from typing import Any, Final
 
 from inspector import _native
-from inspector.adapters.base import type_module
-from inspector.facts.statements import Bound, Written
+from inspector.adapters.base import Elements, type_module
+from inspector.facts.statements import Bound, Relation, Written
 from inspector.facts.unknown import Unknown
 from inspector.objects.sharing.meetings import blocks_in
 from inspector.sessions.statements import values
 from inspector.sessions.statements.lines import Lines
+from inspector.tracing.events.code_places import is_users
 from inspector.tracing.events.source import Source, written_as
 
 MOST_PASSES: Final = 6
@@ -61,16 +63,21 @@ class StatementWatch:
         )
 
     def _event(self, kind: str, frame: FrameType, value: Any) -> bool:
-        """One event; True: its line needs no more. An error of ours never reaches the user's code."""
+        """One event; True: its line needs no more.
+
+        An error of ours never reaches the user's code; what a signal handler raised meanwhile always does.
+        """
         thread = threading.get_ident()
         if thread in self._busy:
             return False
-        self._busy.add(thread)
         done: list[bool] = []
         try:
+            self._busy.add(thread)
             _native.unrecorded(lambda: done.append(self._look(kind, frame, value)))
-        except Exception:
+        except Exception as error:
             self._open.pop(id(frame), None)
+            if _is_users(error):
+                raise
         finally:
             self._busy.discard(thread)
         return bool(done and done[0])
@@ -149,7 +156,7 @@ class StatementWatch:
                 bytes=values.size_of(value, blocks), relation=relation, of=of, shared_bytes=how.shared_bytes,
                 values=how.values, compared_all=how.compared_all, ranges=values.ranges_of(blocks),
                 library=running.library, alone=self._calls == running.calls, times=1,
-                items=operand.items if operand else "", parts=operand.total if operand else 1,
+                items=operand.items if operand else "", parts=_woven(operand, blocks),
                 objects=any(not one.numeric for one in blocks),
             )
         )  # fmt: skip
@@ -164,6 +171,20 @@ class StatementWatch:
             both = isinstance(known.bytes, Unknown) or isinstance(found.bytes, Unknown)
             size = known.bytes if both else known.bytes + found.bytes  # type: ignore[operator]
             self._found[key] = replace(known, bytes=size, times=known.times + 1)
+
+
+def _is_users(error: Exception) -> bool:
+    """Whether a function of the user's raised it: a signal handler that ran meanwhile."""
+    step = error.__traceback__
+    while step is not None and not is_users(step.tb_frame.f_code.co_filename):
+        step = step.tb_next
+    return step is not None
+
+
+def _woven(operand: values.Before | None, blocks: Sequence[Elements]) -> int:
+    """How many columns of a table a matrix has; 1 for anything else."""
+    is_matrix = len(blocks) == 1 and len(blocks[0].shape) == 2
+    return blocks[0].shape[1] if operand is not None and operand.columns > 1 and is_matrix else 1
 
 
 def _library(frame: FrameType, root: str) -> str:

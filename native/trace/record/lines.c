@@ -3,7 +3,8 @@
 // From 3.12 on sys.monitoring tells the lines of one code object. 3.11 has only the trace function, which
 // slows every frame of the thread down: there `lines_frame` evaluates each frame (PEP 523) and switches the
 // trace function on for frames of the user's code and off for all others. It is set for the thread that
-// opens it. The callback is called with ("call" | "line" | "return", frame, value or None).
+// opens it. The callback is called with ("call" | "line" | "return", frame, value or None); where it returns
+// True it is not called again for that line.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "trace/record/sites.h"
@@ -13,6 +14,38 @@
 
 static PyThreadState *lines_thread; // NULL: closed
 static PyObject *lines_callback;    // owned
+
+// Lines of which the callback wants no more events.
+enum { DONE_HASHED = 1 << 12, DONE_MAX = DONE_HASHED / 2 };
+static struct {
+    PyObject *code; // owned, so that its address stays its own
+    int line;
+} lines_done[DONE_HASHED];
+static int lines_done_count;
+
+static size_t lines_slot(PyObject *code /* borrowed */, int line) {
+    size_t at = (((uintptr_t)code >> 4) + (size_t)line * 0x9E3779B9) % DONE_HASHED;
+    while (lines_done[at].code && (lines_done[at].code != code || lines_done[at].line != line)) {
+        at = (at + 1) % DONE_HASHED;
+    }
+    return at;
+}
+
+static void lines_note_done(PyObject *code /* borrowed */, int line) {
+    size_t at = lines_slot(code, line);
+    if (!lines_done[at].code && lines_done_count < DONE_MAX) {
+        lines_done[at].code = Py_NewRef(code);
+        lines_done[at].line = line;
+        lines_done_count++;
+    }
+}
+
+static void lines_forget_done(void) {
+    for (size_t at = 0; lines_done_count && at < DONE_HASHED; at++) {
+        Py_CLEAR(lines_done[at].code);
+    }
+    lines_done_count = 0;
+}
 
 static PyObject *lines_frame(PyThreadState *thread, _PyInterpreterFrame *frame, int throwing) {
     if (thread != lines_thread) {
@@ -32,15 +65,26 @@ static int lines_event(PyObject *self /* borrowed */, PyFrameObject *frame /* bo
         !sites_is_users(frame->f_frame->f_code)) {
         return 0;
     }
+    PyObject *code = (PyObject *)frame->f_frame->f_code; // borrowed
+    int line = what == PyTrace_LINE ? PyFrame_GetLineNumber(frame) : 0;
+    if (line && lines_done[lines_slot(code, line)].code) {
+        return 0;
+    }
     PyObject *type, *error, *trace; // owned
     PyErr_Fetch(&type, &error, &trace);
     PyObject *callback = Py_NewRef(lines_callback);
     PyObject *done = PyObject_CallFunction(callback, "sOO", name, frame, value ? value : Py_None); // new
-    if (!done) {
-        PyErr_Clear();
-    }
-    Py_XDECREF(done);
     Py_DECREF(callback);
+    if (!done) { // a signal's handler raised: the user's code gets it
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(trace);
+        return -1;
+    }
+    if (line && done == Py_True) {
+        lines_note_done(code, line);
+    }
+    Py_DECREF(done);
     PyErr_Restore(type, error, trace);
     return 0;
 }
@@ -74,6 +118,7 @@ static void lines_end(void) {
         }
     }
     Py_CLEAR(lines_callback);
+    lines_forget_done();
 }
 #else
 #define LINES_OWN 0
