@@ -600,7 +600,8 @@ def interned_clear() -> None:
 def lines_open(callback: Callable[[str, FrameType, Any], bool], /) -> bool:
     """On 3.11: call `callback("call" | "line" | "return", frame, value)` for the user's code of this thread.
 
-    No more for a line for which it returned True. What it raises is raised in the user's code. False if another tool traces the thread, and from 3.12 on, where sys.monitoring serves.
+    No more for a line for which it returned True. What it raises is raised in the user's code. False if
+    another tool traces the thread, and from 3.12 on, where sys.monitoring serves.
     """
 
 def lines_close() -> None:

@@ -13,6 +13,7 @@ from inspector.facts.hosted import Hosted
 from inspector.facts.statements import Statements
 from inspector.facts.unknown import Unknown
 from inspector.sessions.chosen_modules import names_of
+from inspector.sessions.statements.by_line import Lines
 from inspector.tracing.arm.interrupts import Interrupts
 from inspector.tracing.arm.refusals import not_live
 from inspector.tracing.record import modes
@@ -37,12 +38,14 @@ R = TypeVar("R")
 class Traced:
     """One trace: a context manager and decorator; afterwards its attributes are facts (else they raise)."""
 
-    copies_wanted = True
-    out: str | Path | None = None
-    """File into which the trace is saved when its block ends."""
-
-    def __init__(self, recorder: Recorder | None, events: Events | None = None, name: str = "trace") -> None:
-        self._recorder, self._events, self.name = recorder, events, name
+    def __init__(
+        self, recorder: Recorder | None, events: Events | None = None, *, copies_wanted: bool = True,
+        out: str | Path | None = None,
+    ) -> None:  # fmt: skip
+        self._recorder, self._events, self.name = recorder, events, "trace"
+        self.copies_wanted = copies_wanted
+        self.out = out
+        """File into which the trace is saved when its block ends."""
         self._query: Query | None = None
         self._fact: Trace | None = None
         self._statements: Statements | None = None
@@ -56,10 +59,10 @@ class Traced:
         self._events = self._query = self._fact = self._statements = self._clock = None
         with self._interrupts.begun():
             self._recorder.start()
-            if self._recorder.grade != "count":
-                from inspector.sessions.statements.watch import StatementWatch
+            from inspector.sessions.statements.watch import StatementWatch
 
-                self._watch = StatementWatch()
+            self._watch = StatementWatch()
+            if self._recorder.grade != "count":
                 self._watch.begin()
         return self
 
@@ -67,12 +70,9 @@ class Traced:
         if self._recorder is None:
             return
         with self._interrupts.over():
-            bound = self._watch.end() if self._watch is not None else ()
-            self._events = self._recorder.stop()
-            self._events.bound, self._events.values_seen = bound, self._watch is not None and self._watch.seen
-            from inspector.tracing.events.source import written_of
+            from inspector.sessions.trace_facts import finished
 
-            self._events.written = written_of(self._events, bound)
+            self._events = finished(self._recorder, self._watch)
             if self._recorder.directory:
                 from inspector.tracing.ask.last_calls import take_away
 
@@ -108,6 +108,11 @@ class Traced:
 
             self._statements = statements(self._recorded(), self._asked(), self.fact)
         return self._statements
+
+    @property
+    def lines(self) -> Lines:
+        """The statements by file and line: `t.lines["app.py", 12].did == "copied"`."""
+        return Lines(self.statements)
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -290,12 +295,9 @@ class Traced:
 
     def _recorded(self) -> Events:
         if self._events is None:
-            raise InspectorError(
-                "the trace is not finished.",
-                slug="trace-not-finished",
-                why="it can be read only after its block",
-                do="read it after `with inspector.trace(...) as t:`",
-            )
+            why = "it can be read only after its block"
+            do = "read it after `with inspector.trace(...) as t:`"
+            raise InspectorError("the trace is not finished.", slug="trace-not-finished", why=why, do=do)
         return self._events
 
 
@@ -338,9 +340,7 @@ def trace(
         recorder = keeping(keep, named, grade, cells or {}, copies)
     recorder.told, recorder.pointers = told, pointers
     modes.choose(recorder, mode, every, out, native)
-    made = Traced(recorder)
-    made.copies_wanted, made.out = copies, out
-    return made
+    return Traced(recorder, copies_wanted=copies, out=out)
 
 
 def load(path: str | Path) -> Traced | Report:
@@ -385,9 +385,9 @@ def write_records(table: Any, path: str | Path) -> None:
 
 def left(folder: Path, pid: int, grade: str = "record") -> Traced:
     """Return the trace that process `pid` left in a folder; it ends with the trace or the process."""
-    from inspector.tracing.record.folder import read
+    from inspector.sessions.trace_facts import left_in
 
-    return Traced(None, read(folder, pid, grade))
+    return Traced(None, left_in(folder, pid, grade))
 
 
 def part(trace: Any, options: Any) -> Report:

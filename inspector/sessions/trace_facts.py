@@ -1,11 +1,22 @@
 """The facts of a finished trace: the whole of it, and its statements."""
 
 # SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from inspector.facts.conversion import Trace
 from inspector.facts.statements import Statements
 from inspector.facts.unknown import Unknown
-from inspector.tracing.ask.query import Query
-from inspector.tracing.events.decode import Events
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.sessions.statements.watch import StatementWatch
+    from inspector.tracing.ask.query import Query
+    from inspector.tracing.events.decode import Events
+    from inspector.tracing.record.recorder import Recorder
 
 NOT_COMPARED = Unknown("values were not compared: copies were left out")
 
@@ -41,3 +52,22 @@ def statements(events: Events, query: Query, fact: Trace) -> Statements:
 
     rows = concluded(events.written, events.bound, query.evidence(), fact.losses, fact.crossings)
     return Statements(rows, events.values_seen)
+
+
+def finished(recorder: Recorder, watch: StatementWatch | None) -> Events:
+    """End the recording; its events, with the statements that they and the values seen belong to."""
+    from inspector.tracing.events.source import written_of
+
+    bound = watch.end() if watch is not None else ()
+    events = recorder.stop()
+    seen = watch is not None and watch.seen
+    return replace(events, bound=bound, values_seen=seen, written=written_of(events, bound))
+
+
+def left_in(folder: Path, pid: int, grade: str) -> Events:
+    """The events that a process left in a folder; values of its names were not looked at."""
+    from inspector.tracing.events.source import written_of
+    from inspector.tracing.record.folder import read
+
+    events = read(folder, pid, grade)
+    return replace(events, written=written_of(events, ()))

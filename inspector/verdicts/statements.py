@@ -1,6 +1,7 @@
 """What each statement of the user's code did: from the values that it bound and the calls that it made."""
 
 # SPDX-License-Identifier: MIT
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -107,8 +108,10 @@ def _bound(seen: _Seen, value: Bound, returned: Sequence[Bound]) -> Statement:
     elsewhere = value.relation == "apart" and not value.alone and not made
     if elsewhere:
         reason, certain = _where(value, returned), True
+        did = did if value.values or did == "copied" else "new"
     size = 0 if isinstance(value.bytes, Unknown) else value.bytes
-    times = max([value.times, *(copy.times for copy in made)]) if value.more else value.times
+    recorded = [copy.times for copy in made] if value.more or seen.written.loop else []
+    times = max([value.times, *recorded])
     whole = value.bytes if isinstance(value.bytes, Unknown) else size // value.times * times
     copied = 0 if did != "copied" or elsewhere or isinstance(whole, Unknown) else whole
     row = _row(seen.written, value.target, did, value.of, whole, copied, reason, certain, times)
@@ -143,20 +146,27 @@ def _said(value: Bound, made: list[Copy], others: list[Copy]) -> tuple[Did, str,
     return ("new values" if value.of else "new"), "", bool(made)
 
 
+def _names(written: Written, copy: Copy) -> bool:
+    """Whether the statement itself names the function that was called."""
+    return re.search(rf"\b{re.escape(copy.function.rpartition('.')[2])}\b", written.text) is not None
+
+
 def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
     """The row of a statement whose value was not seen: what its calls did."""
     copied = [copy for copy in found if copy.verdict == "copied"]
     fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
-    first = next(iter([*copied, *fresh, *found]), None)
+    named = sorted((one for one in found if _names(seen.written, one)), key=lambda one: -one.span_bytes)
+    first = next(iter([*named, *copied, *fresh, *found]), None)
     if first is None and not seen.losses:
         return []
     did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]
     size = 0 if first is None else first.copied_bytes or first.span_bytes
     row = _row(
-        seen.written, "", did, "", size, size if did == "copied" else 0, brief(copied[0]) if copied else "",
-        len(found) <= 1, 1 if first is None else first.times,
+        seen.written, "", did, "", size, size if did == "copied" else 0,
+        brief(first) if first and did == "copied" else "", bool(named) or len(found) <= 1,
+        1 if first is None else first.times,
     )  # fmt: skip
-    inside = _inside(seen, copied[1:])
+    inside = _inside(seen, [copy for copy in copied if copy is not first])
     return [replace(row, inside=inside, losses=tuple(seen.losses), calls=seen.calls, native_ns=seen.ns)]
 
 

@@ -74,7 +74,8 @@ def _of_trace(facts: Mapping[str, Any], everything: bool) -> Iterator[Block]:
     if statements is not None:
         yield from _column("statements", statements)
     whole = _column("trace", facts["trace"])
-    if everything:
+    hosted = getattr(facts["trace"], "hosted", None)
+    if everything or (statements is not None and not statements.rows and getattr(hosted, "calls", None)):
         yield from whole
     else:
         yield Fold(

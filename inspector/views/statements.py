@@ -24,7 +24,12 @@ def statements(fact: Statements) -> tuple[Block, ...]:
     chosen = sorted(sorted(rows, key=_weight, reverse=True)[:MOST_ROWS], key=rows.index)
     most = max((row.copied_bytes for row in chosen), default=0)
     files = {row.site.file for row in chosen}
-    cells = [cell for row in chosen for cell in _cells(row, most, len(files) > 1)]
+    cells: list[tuple[tuple[Span, ...], ...]] = []
+    before: Statement | None = None
+    for row in chosen:
+        again = before is not None and (before.site.file, before.site.line) == (row.site.file, row.site.line)
+        cells += _cells(row, most, len(files) > 1, again)
+        before = row
     table = Table(("", "", "", "", "", ""), tuple(cells), right_aligned=(0, 3))
     left = len(rows) - len(chosen)
     return (table, Line("", text(f"… {left:,} more lines (--all)", "dim"))) if left else (table,)
@@ -42,11 +47,11 @@ def _weight(row: Statement) -> tuple[int, int, int]:
     return (len(row.losses), row.copied_bytes + (row.inside.bytes if row.inside else 0), known)
 
 
-def _cells(row: Statement, most: int, of_file: bool) -> Iterator[tuple[tuple[Span, ...], ...]]:
+def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tuple[tuple[Span, ...], ...]]:
     amount = "?" if isinstance(row.bytes, Unknown) else size(row.bytes) if row.bytes else ""
     yield (
-        text(_place(row, of_file), "dim"),
-        text(_cut(row.site.text), "python"),
+        text("" if again else _place(row, of_file), "dim"),
+        text(f"  {row.target}" if again else _cut(row.site.text), "python"),
         text(f"{row.did}{_times(row)}", STYLES.get(row.did, "fact")),
         text(amount),
         text(BARS[_bar(row.copied_bytes, most)], "warn"),

@@ -9,10 +9,12 @@ from typing import Any, Final
 from inspector import _native
 from inspector.tracing.events.code_places import is_users
 
-Event = Callable[[str, FrameType, Any], bool | None]
+Event = Callable[[str, FrameType, Any], bool]
 """("call" | "line" | "return", frame, value returned) -> True: no more events of this line are needed."""
+_MONITORING: Final[Any] = getattr(sys, "monitoring", None)
+"""PEP 669, from Python 3.12 on."""
 _TOOLS: Final = (4, 3)
-"""Numbers for sys.monitoring (PEP 669) that no convention gives to a tool."""
+"""Numbers for it that no convention gives to a tool."""
 
 
 class Lines:
@@ -25,22 +27,16 @@ class Lines:
 
     def begin(self) -> bool:
         """Whether the events come; not where another tool traces this thread."""
-        if sys.version_info < (3, 12):
+        if _MONITORING is None:
             return sys.gettrace() is None and _native.lines_open(self._event)
-        monitoring = sys.monitoring
-        self._tool = next((one for one in _TOOLS if monitoring.get_tool(one) is None), None)
+        self._tool = next((one for one in _TOOLS if _MONITORING.get_tool(one) is None), None)
         if self._tool is None:
             return False
-        monitoring.use_tool_id(self._tool, "inspector")
-        events = monitoring.events
-        for event, callback in (
-            (events.PY_START, self._started),
-            (events.LINE, self._line),
-            (events.PY_RETURN, self._returned),
-        ):
-            monitoring.register_callback(self._tool, event, callback)
-        monitoring.set_events(self._tool, events.PY_START)
-        monitoring.restart_events()
+        _MONITORING.use_tool_id(self._tool, "inspector")
+        for name, callback in self._callbacks().items():
+            _MONITORING.register_callback(self._tool, getattr(_MONITORING.events, name), callback)
+        _MONITORING.set_events(self._tool, _MONITORING.events.PY_START)
+        _MONITORING.restart_events()
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             if is_users(frame.f_code.co_filename):
@@ -50,38 +46,36 @@ class Lines:
 
     def end(self) -> None:
         """No more events."""
-        if sys.version_info < (3, 12):
-            _native.lines_close()
-            return
         tool, self._tool = self._tool, None
+        if _MONITORING is None:
+            _native.lines_close()
         if tool is None:
             return
-        monitoring = sys.monitoring
-        monitoring.set_events(tool, 0)
+        _MONITORING.set_events(tool, 0)
         for code in self._codes:
-            monitoring.set_local_events(tool, code, 0)
-        for event in (monitoring.events.PY_START, monitoring.events.LINE, monitoring.events.PY_RETURN):
-            monitoring.register_callback(tool, event, None)
-        monitoring.free_tool_id(tool)
+            _MONITORING.set_local_events(tool, code, 0)
+        for name in self._callbacks():
+            _MONITORING.register_callback(tool, getattr(_MONITORING.events, name), None)
+        _MONITORING.free_tool_id(tool)
         self._codes.clear()
 
-    if sys.version_info >= (3, 12):
+    def _callbacks(self) -> dict[str, Callable[..., Any]]:
+        return {"PY_START": self._started, "LINE": self._line, "PY_RETURN": self._returned}
 
-        def _listen(self, code: CodeType) -> None:
-            events = sys.monitoring.events
-            self._codes.append(code)
-            sys.monitoring.set_local_events(self._tool or 0, code, events.LINE | events.PY_RETURN)
+    def _listen(self, code: CodeType) -> None:
+        self._codes.append(code)
+        _MONITORING.set_local_events(self._tool, code, _MONITORING.events.LINE | _MONITORING.events.PY_RETURN)
 
-        def _started(self, code: CodeType, offset: int) -> Any:
-            if not is_users(code.co_filename):
-                return sys.monitoring.DISABLE
-            if self._tool is not None and not sys.monitoring.get_local_events(self._tool, code):
-                self._listen(code)
-            self._event("call", sys._getframe(1), None)
-            return None
+    def _started(self, code: CodeType, offset: int) -> Any:
+        if not is_users(code.co_filename):
+            return _MONITORING.DISABLE
+        if self._tool is not None and not _MONITORING.get_local_events(self._tool, code):
+            self._listen(code)
+        self._event("call", sys._getframe(1), None)
+        return None
 
-        def _line(self, code: CodeType, line: int) -> Any:
-            return sys.monitoring.DISABLE if self._event("line", sys._getframe(1), None) else None
+    def _line(self, code: CodeType, line: int) -> Any:
+        return _MONITORING.DISABLE if self._event("line", sys._getframe(1), None) else None
 
-        def _returned(self, code: CodeType, offset: int, value: Any) -> None:
-            self._event("return", sys._getframe(1), value)
+    def _returned(self, code: CodeType, offset: int, value: Any) -> None:
+        self._event("return", sys._getframe(1), value)

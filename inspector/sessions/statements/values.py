@@ -5,7 +5,7 @@ import ast
 import inspect
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from inspector import _native
 from inspector.adapters.base import stored
@@ -22,6 +22,9 @@ NONE: Final = ()
 _SIMPLE: Final = frozenset((int, float, complex, bool, str, type(None), type, range, slice))
 """Types whose objects have no elements that a statement could copy."""
 RANGES: Final = 8
+MOST_ITEMS: Final = 64
+CHUNKS: Final = 16
+CHUNK_BYTES: Final = 64
 Found = tuple[Any, ...]
 """(value,), or () where there is none."""
 
@@ -35,6 +38,8 @@ class Before:
     total: int
     columns: int = 1
     """Of a table."""
+    sample: int = 0
+    """Hash of some of its bytes."""
     items: str = ""
     """Of a list or tuple: "20,000 dict"."""
 
@@ -46,7 +51,7 @@ class Related:
     relation: Relation
     of: str
     shared_bytes: int | Unknown
-    values: str
+    values: Literal["equal", "different", ""]
     compared_all: bool
 
 
@@ -84,20 +89,45 @@ def named(frame: FrameType, name: str) -> Found:
     return _item(frame.f_globals, name)
 
 
+def elements_of(value: Any) -> Blocks:
+    """The blocks of a value, or of the items of a short list, tuple or dict; () where none are known."""
+    if type(value) in _SIMPLE:
+        return ()
+    if type(value) in (list, tuple, dict):
+        items = list(value.values()) if type(value) is dict else value
+        held = items if len(items) <= MOST_ITEMS else ()
+        plain = (one for one in held if type(one) not in (list, tuple, dict))
+        return tuple(block for one in plain for block in elements_of(one))
+    blocks = blocks_in(_native.Subject(value))
+    return () if isinstance(blocks, Unknown) else blocks
+
+
 def before(value: Any) -> Before | None:
     """An operand's blocks; None for what has no elements."""
-    if type(value) in _SIMPLE:
+    blocks = elements_of(value)
+    if not blocks and type(value) in (list, tuple) and value:
+        kind = type_name(type(value[0])).rpartition(".")[2]
+        return Before(id(value), (), 0, items=f"{len(value):,} {kind}")
+    if not blocks:
         return None
-    if type(value) in (list, tuple):
-        kind = type_name(type(value[0])).rpartition(".")[2] if value else ""
-        return Before(id(value), (), 0, items=f"{len(value):,} {kind}") if value else None
+    if type(value) in (list, tuple, dict):
+        return Before(id(value), blocks, len(blocks))
     subject = _native.Subject(value)
-    blocks = blocks_in(subject)
-    if isinstance(blocks, Unknown) or not blocks:
-        return None
     adapter = adapter_of(type(value))
     table = adapter.columns(value, 0) if adapter is not None else None
-    return Before(id(value), blocks, total_of(subject, blocks), table[1] if table is not None else 1)
+    columns = table[1] if table is not None else 1
+    return Before(id(value), blocks, total_of(subject, blocks), columns, sampled(blocks))
+
+
+def sampled(blocks: Blocks) -> int:
+    """A hash of bytes spread over the first block; 0 where they are not in memory."""
+    start, size = blocks[0].range.start, blocks[0].range.bytes
+    if not size or not blocks[0].numeric:
+        return 0
+    last = max(size - CHUNK_BYTES, 0)
+    places = {start + last * n // (CHUNKS - 1) for n in range(CHUNKS)}
+    found = [_native.read_present(one, min(CHUNK_BYTES, size)) for one in sorted(places)]
+    return 0 if None in found else hash(tuple(found))
 
 
 def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related:
@@ -131,14 +161,15 @@ def _compared(name: str, operand: Any, value: Any) -> Related:
 
 
 def described(value: Any, blocks: Blocks) -> str:
-    """ "ndarray float64 (334, 500)"; "DataFrame" of several blocks."""
+    """ "ndarray float64 (334, 500)"; the type alone of several blocks."""
     name = type_name(type(value)).rpartition(".")[2]
-    return f"{name} {blocks[0].format} {blocks[0].shape}" if len(blocks) == 1 else name
+    single = len(blocks) == 1 and type(value) not in (list, tuple, dict)
+    return f"{name} {blocks[0].format} {blocks[0].shape}" if single else name
 
 
 def size_of(value: Any, blocks: Blocks) -> int | Unknown:
     """Bytes of all its elements."""
-    if total_of(_native.Subject(value), blocks) > len(blocks):
+    if type(value) not in (list, tuple, dict) and total_of(_native.Subject(value), blocks) > len(blocks):
         return Unknown("some of its blocks have no known address")
     return sum(block.size * block.itemsize_bytes for block in blocks)
 

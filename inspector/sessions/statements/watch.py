@@ -12,7 +12,6 @@ from inspector import _native
 from inspector.adapters.base import Elements, type_module
 from inspector.facts.statements import Bound, Relation, Written
 from inspector.facts.unknown import Unknown
-from inspector.objects.sharing.meetings import blocks_in
 from inspector.sessions.statements import values
 from inspector.sessions.statements.lines import Lines
 from inspector.tracing.events.code_places import is_users
@@ -58,9 +57,11 @@ class StatementWatch:
         """Stop; what was bound, in the order of the first time."""
         self._lines.end()
         self._open.clear()
-        return tuple(
-            replace(one, more=self._passes[one.file, one.line] > MOST_PASSES) for one in self._found.values()
-        )
+        return tuple(replace(one, more=self._is_unwatched(one)) for one in self._found.values())
+
+    def _is_unwatched(self, found: Bound) -> bool:
+        written = self._sources[found.file].at(found.line)
+        return written is not None and _group(written) in self._unwatched
 
     def _event(self, kind: str, frame: FrameType, value: Any) -> bool:
         """One event; True: its line needs no more.
@@ -110,7 +111,7 @@ class StatementWatch:
 
     def _is_worn(self, written: Written, frame: FrameType) -> bool:
         """Count a pass; whether the statement's loop, or the statement without a loop, had enough of them."""
-        group = (written.file, written.loop or -written.line)
+        group = _group(written)
         if group not in self._unwatched:
             self._passes[written.file, written.line] += 1
             if self._passes[written.file, written.line] > MOST_PASSES:
@@ -130,6 +131,8 @@ class StatementWatch:
         """Note what a finished statement bound."""
         if running.written.kind == "return":
             self._note(running, frame, "", value)
+        if running.written.kind == "other" or any("[" in path for path in running.written.targets):
+            self._changed(running, frame)
         for path in running.written.targets:
             if found := values.read(frame, path):
                 self._note(running, frame, path, found[0])
@@ -137,12 +140,11 @@ class StatementWatch:
     def _note(self, running: _Open, frame: FrameType, target: str, value: Any) -> None:
         written = running.written
         was = running.targets.get(target)
-        if was == id(value) and written.kind == "assign" and target not in written.names:
+        is_operand = any(one.address == id(value) for one in running.operands.values())
+        if was == id(value) and written.kind == "assign" and not is_operand:
             return  # it raised before it bound, or bound the same object again
-        if type(value) in values._SIMPLE:
-            return
-        blocks = blocks_in(_native.Subject(value))
-        if isinstance(blocks, Unknown) or not blocks:
+        blocks = values.elements_of(value)
+        if not blocks:
             return
         now = {name: values.named(frame, name) for name in running.operands}
         how = values.related(value, blocks, running.operands, now)
@@ -161,6 +163,23 @@ class StatementWatch:
             )
         )  # fmt: skip
 
+    def _changed(self, running: _Open, frame: FrameType) -> None:
+        """Note an operand whose bytes the statement changed."""
+        for name, one in running.operands.items():
+            found = values.named(frame, name)
+            if one.sample and found and id(found[0]) == one.address:
+                blocks = values.elements_of(found[0])
+                if blocks and values.sampled(blocks) not in (0, one.sample):
+                    self._add(
+                        Bound(
+                            file=running.written.file, line=running.written.line, target=name,
+                            what=values.described(found[0], blocks), bytes=0,
+                            relation="in place", of=name, shared_bytes=0, values="", compared_all=False,
+                            ranges=values.ranges_of(blocks), library=running.library,
+                            alone=self._calls == running.calls, times=1,
+                        )
+                    )  # fmt: skip
+
     def _add(self, found: Bound) -> None:
         """Add up the passes of one statement that did the same."""
         key = (found.file, found.line, found.target)
@@ -171,6 +190,11 @@ class StatementWatch:
             both = isinstance(known.bytes, Unknown) or isinstance(found.bytes, Unknown)
             size = known.bytes if both else known.bytes + found.bytes  # type: ignore[operator]
             self._found[key] = replace(known, bytes=size, times=known.times + 1)
+
+
+def _group(written: Written) -> tuple[str, int]:
+    """The loop that a statement belongs to; the statement itself where it is in none."""
+    return written.file, written.loop or -written.line
 
 
 def _is_users(error: Exception) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 from inspector.errors import InspectorError, unwritable
 from inspector.facts.conversion import Counted, Materialized, Seen, Site
 from inspector.facts.native import Place
+from inspector.facts.statements import Bound, Written
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.tracing.events.call_counts import NOT_SAVED
@@ -119,6 +120,9 @@ def head_of(events: Events) -> dict[str, Any]:
         "stacks": {str(number): [to_wire(one) for one in frames] for number, frames in events.stacks.items()},
         "wall_ns": events.wall_ns,
         "grade": events.grade,
+        "written": [to_wire(one) for one in events.written],
+        "bound": [to_wire(one) for one in events.bound],
+        "values_seen": events.values_seen,
     }
 
 
@@ -193,6 +197,9 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         seen=tuple(from_wire(Seen, one) for one in head["seen"]),
         counted=from_wire(tuple[Counted, ...] | Unknown, head.get("counted", to_wire(NOT_SAVED))),
         materialized=tuple(from_wire(Materialized, one) for one in head.get("materialized", ())),
+        written=tuple(from_wire(Written, one) for one in head.get("written", ())),
+        bound=tuple(from_wire(Bound, one) for one in head.get("bound", ())),
+        values_seen=bool(head.get("values_seen")),
         **{name: head[name] for name in ("hooked_imports", "tick_ps", "dropped", "wall_ns", "grade")},
     )
 

@@ -98,7 +98,7 @@ def _last_line(node: ast.stmt) -> int:
     if not isinstance(body, list) or not body:
         return node.end_lineno or node.lineno
     first = min([body[0].lineno, *(one.lineno for one in getattr(body[0], "decorator_list", ()))])
-    return max(node.lineno, first - 1)
+    return max(node.lineno, int(first) - 1)
 
 
 def _kind(node: ast.stmt) -> Kind:

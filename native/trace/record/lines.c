@@ -170,5 +170,6 @@ static PyObject *lines_variable_of(PyObject *module /* borrowed */, PyObject *ar
     return found ? Py_BuildValue("(N)", found) : PyTuple_New(0);
 }
 
-PART_FUNCTIONS(lines, {"lines_open", lines_open, METH_O, NULL}, {"lines_close", lines_close, METH_NOARGS, NULL},
+PART_FUNCTIONS(lines, {"lines_open", lines_open, METH_O, NULL},
+               {"lines_close", lines_close, METH_NOARGS, NULL},
                {"frame_variable", lines_variable_of, METH_VARARGS, NULL})
