@@ -600,12 +600,18 @@ def interned_clear() -> None:
 def lines_open(callback: Callable[[str, FrameType, Any], bool], /) -> bool:
     """On 3.11: call `callback("call" | "line" | "return", frame, value)` for the user's code of this thread.
 
-    No more for a line for which it returned True. What it raises is raised in the user's code. False if
-    another tool traces the thread, and from 3.12 on, where sys.monitoring serves.
+    No more for a line, or after "call" for code, for which it returned True. What it raises is raised in
+    the user's code. False if another tool traces the thread, and from 3.12 on, where sys.monitoring serves.
     """
 
 def lines_close() -> None:
     """End `lines_open`; it may be called more than once."""
+
+def lines_call(callable: Callable[..., Any], /, *args: Any) -> Any:
+    """Call a callback for line events; a SIGINT that `lines_hold` held is tripped again afterwards."""
+
+def lines_hold() -> bool:
+    """Whether such a callback runs; then hold the SIGINT that came."""
 
 def frame_variable(frame: FrameType, name: str, /) -> tuple[Any, ...]:
     """The value of a variable of a function's frame as (value,); () if it is unbound or has no such name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from inspector.facts.conversion import Loss, Site
+from inspector.facts.conversion import Loss, Materialized, Site
 from inspector.facts.memory import Range
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
@@ -109,6 +109,8 @@ class Statement:
     """Whether it may have run more often: its names were looked at only for the first passes."""
     inside: Inside | None
     losses: tuple[Loss, ...]
+    materialized: tuple[Materialized, ...]
+    """Data of lazy objects that was computed, read or expanded meanwhile."""
     calls: int
     native_ns: int | Unknown
 

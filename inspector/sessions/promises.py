@@ -24,6 +24,8 @@ R = TypeVar("R")
 class NoCopy(Traced):
     """A trace that raises at its end if bytes were copied."""
 
+    by_statement = False
+
     def __init__(self, recorder: Recorder, least_bytes: int) -> None:
         super().__init__(recorder, name="no_copy")
         self._least_bytes = least_bytes

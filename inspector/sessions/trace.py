@@ -38,14 +38,12 @@ R = TypeVar("R")
 class Traced:
     """One trace: a context manager and decorator; afterwards its attributes are facts (else they raise)."""
 
-    def __init__(
-        self, recorder: Recorder | None, events: Events | None = None, *, copies_wanted: bool = True,
-        out: str | Path | None = None,
-    ) -> None:  # fmt: skip
-        self._recorder, self._events, self.name = recorder, events, "trace"
-        self.copies_wanted = copies_wanted
-        self.out = out
-        """File into which the trace is saved when its block ends."""
+    by_statement = True  # the names of the user's statements are looked at
+
+    def __init__(self, recorder: Recorder | None, events: Events | None = None, *, name: str = "trace",
+                 copies_wanted: bool = True, out: str | Path | None = None) -> None:  # fmt: skip
+        self._recorder, self._events, self.name = recorder, events, name
+        self.copies_wanted, self.out = copies_wanted, out
         self._query: Query | None = None
         self._fact: Trace | None = None
         self._statements: Statements | None = None
@@ -62,7 +60,7 @@ class Traced:
             from inspector.sessions.statements.watch import StatementWatch
 
             self._watch = StatementWatch()
-            if self._recorder.grade != "count":
+            if self.by_statement and self._recorder.grade != "count":
                 self._watch.begin()
         return self
 
@@ -327,8 +325,7 @@ def trace(
     from Python, with all that it called. `native` adds the C functions of each conversion, and those that
     allocated a copy's memory; it implies grade "deep". `pointers` also hooks calls through function pointers
     that libraries got from dlsym and keep in their data: in the named modules; if none is named (or ctypes or
-    cffi is), in libraries that import nothing of Python. Raises InspectorError `unknown-module`,
-    `trace-running`, `bad-option`.
+    cffi is), in libraries that import nothing of Python. Raises unknown-module, trace-running, bad-option.
     """
     from inspector.tracing.events import decode  # noqa: F401 - imports NumPy before the trace begins
     from inspector.tracing.record.recorder import Recorder

@@ -50,7 +50,9 @@ def statements(events: Events, query: Query, fact: Trace) -> Statements:
     """What each statement of the user's code did."""
     from inspector.verdicts.statements import statements as concluded
 
-    rows = concluded(events.written, events.bound, query.evidence(), fact.losses, fact.crossings)
+    rows = concluded(
+        events.written, events.bound, query.evidence(), fact.losses, fact.crossings, fact.materialized
+    )
     return Statements(rows, events.values_seen)
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from inspector.facts.conversion import ByteEvidence, Copy, Crossing, Loss, Site
+from inspector.facts.conversion import ByteEvidence, Copy, Crossing, Loss, Materialized, Site
 from inspector.facts.statements import Bound, Did, Inside, Statement, Written
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.copies import copies, judged
@@ -27,8 +27,28 @@ class _Seen:
     bound: list[Bound] = field(default_factory=list)
     evidence: list[ByteEvidence] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
+    materialized: list[Materialized] = field(default_factory=list)
     calls: int = 0
     ns: int | Unknown = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """Where values come from that a statement got from functions of the user's."""
+
+    returned: list[Bound]
+    seen: list[_Seen]
+
+    def line_of(self, value: Bound, own: _Seen) -> str:
+        """ "in line 12": the statement that returned or made a value; "" if nothing says that another did."""
+        for one in self.returned:
+            if one.ranges[:1] == value.ranges[:1] and one is not value:
+                return f"in line {one.line}"
+        for other in self.seen:
+            unwatched = other is not own and any(one.more for one in other.bound)
+            if unwatched and _makers(value, other.evidence):
+                return f"in line {other.written.line}"
+        return "" if value.alone else "in a function that it calls"
 
 
 def statements(
@@ -37,6 +57,7 @@ def statements(
     evidence: Iterable[ByteEvidence],
     losses: tuple[Loss, ...] | Unknown,
     crossings: Iterable[Crossing],
+    materialized: Iterable[Materialized] = (),
 ) -> tuple[Statement, ...]:
     """One row for each value that a statement bound, or one for a statement that bound none with bytes."""
     seen = {(one.file, one.line): _Seen(one) for one in written}
@@ -50,13 +71,16 @@ def statements(
     for loss in losses if not isinstance(losses, Unknown) else ():
         if (key := _key(loss.site, lines)) is not None:
             seen[key].losses.append(loss)
+    for data in materialized:
+        if (key := _key(data.site, lines)) is not None:
+            seen[key].materialized.append(data)
     for crossing in crossings:
         if (key := _key(crossing.site, lines)) is not None:
             _add(seen[key], crossing)
     files = list(dict.fromkeys(one.file for one in written))
     ordered = sorted(seen.values(), key=lambda one: (files.index(one.written.file), one.written.line))
-    returned = [value for value in bound if not value.target]
-    return tuple(row for one in ordered if one.written.kind != "import" for row in _rows(one, returned))
+    elsewhere = _Elsewhere([value for value in bound if not value.target], list(seen.values()))
+    return tuple(row for one in ordered if one.written.kind != "import" for row in _rows(one, elsewhere))
 
 
 def _lines(one: Written) -> range:
@@ -75,14 +99,14 @@ def _add(seen: _Seen, crossing: Crossing) -> None:
     seen.ns = seen.ns + crossing.call_ns if known else seen.ns or NO_CLOCK  # type: ignore[operator]
 
 
-def _rows(seen: _Seen, returned: Sequence[Bound]) -> list[Statement]:
-    rows = [_bound(seen, value, returned) for value in seen.bound]
+def _rows(seen: _Seen, elsewhere: _Elsewhere) -> list[Statement]:
+    rows = [_bound(seen, value, elsewhere) for value in seen.bound]
     made = {id(found) for value in seen.bound for found in _makers(value, seen.evidence)}
     rest = copies(found for found in seen.evidence if id(found) not in made)
     if not rows:
         return _unbound(seen, rest)
     inside = _inside(seen, [copy for copy in rest if copy.verdict == "copied"])
-    rows[0] = replace(rows[0], inside=inside, losses=tuple(seen.losses), calls=seen.calls, native_ns=seen.ns)
+    rows[0] = _with(seen, rows[0], inside)
     return rows
 
 
@@ -100,29 +124,22 @@ def _makers(value: Bound, evidence: Sequence[ByteEvidence]) -> list[ByteEvidence
     ]
 
 
-def _bound(seen: _Seen, value: Bound, returned: Sequence[Bound]) -> Statement:
+def _bound(seen: _Seen, value: Bound, others: _Elsewhere) -> Statement:
     """The row of a value."""
     made = [judged(found) for found in _makers(value, seen.evidence)]
-    others = [copy for copy in copies(seen.evidence) if copy.verdict == "copied"]
-    did, reason, certain = _said(value, made, others)
-    elsewhere = value.relation == "apart" and not value.alone and not made
-    if elsewhere:
-        reason, certain = _where(value, returned), True
+    copied_there = [copy for copy in copies(seen.evidence) if copy.verdict == "copied"]
+    did, reason, certain = _said(value, made, copied_there)
+    where = others.line_of(value, seen) if value.relation == "apart" and not made else ""
+    if where:
+        reason, certain = where, True
         did = did if value.values or did == "copied" else "new"
     size = 0 if isinstance(value.bytes, Unknown) else value.bytes
     recorded = [copy.times for copy in made] if value.more or seen.written.loop else []
     times = max([value.times, *recorded])
     whole = value.bytes if isinstance(value.bytes, Unknown) else size // value.times * times
-    copied = 0 if did != "copied" or elsewhere or isinstance(whole, Unknown) else whole
+    copied = 0 if did != "copied" or where or isinstance(whole, Unknown) else whole
     row = _row(seen.written, value.target, did, value.of, whole, copied, reason, certain, times)
     return replace(row, at_least=times == value.times and value.more)
-
-
-def _where(value: Bound, returned: Sequence[Bound]) -> str:
-    """The line of the user's function that returned the value."""
-    found = (one for one in returned if one.ranges[:1] == value.ranges[:1] and one is not value)
-    line = next((f"line {one.line}" for one in found), "a function that it calls")
-    return f"in {line}"
 
 
 def _said(value: Bound, made: list[Copy], others: list[Copy]) -> tuple[Did, str, bool]:
@@ -157,7 +174,7 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
     fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
     named = sorted((one for one in found if _names(seen.written, one)), key=lambda one: -one.span_bytes)
     first = next(iter([*named, *copied, *fresh, *found]), None)
-    if first is None and not seen.losses:
+    if first is None and not (seen.losses or seen.calls or seen.materialized):
         return []
     did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]
     size = 0 if first is None else first.copied_bytes or first.span_bytes
@@ -167,7 +184,15 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
         1 if first is None else first.times,
     )  # fmt: skip
     inside = _inside(seen, [copy for copy in copied if copy is not first])
-    return [replace(row, inside=inside, losses=tuple(seen.losses), calls=seen.calls, native_ns=seen.ns)]
+    return [_with(seen, row, inside)]
+
+
+def _with(seen: _Seen, row: Statement, inside: Inside | None) -> Statement:
+    """The first row of a statement, with what belongs to the statement as a whole."""
+    return replace(
+        row, inside=inside, losses=tuple(seen.losses), materialized=tuple(seen.materialized),
+        calls=seen.calls, native_ns=seen.ns,
+    )  # fmt: skip
 
 
 def _row(
@@ -177,7 +202,7 @@ def _row(
     cell = written.cell if written.cell >= 0 else NOT_IN_A_CELL
     site = Site(written.file, written.line, Unknown("not asked"), cell, written.text)
     head = (site, written.last_line, target, did, of, size, copied, reason, certain, times)
-    return Statement(*head, False, None, (), 0, NO_CLOCK)
+    return Statement(*head, False, None, (), (), 0, NO_CLOCK)
 
 
 def _inside(seen: _Seen, copied: list[Copy]) -> Inside | None:

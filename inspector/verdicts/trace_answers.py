@@ -24,6 +24,9 @@ def answers(found: Statements, trace: Trace) -> Iterator[Answer]:
     rows = [row for row in found.rows if row.did != "no bytes" or row.losses]
     yield from _lost(rows)
     yield _copied(rows, trace)
+    if trace.calls_skipped:
+        text = f"A sample: {trace.calls_skipped:,} calls from Python left out."
+        yield _answer("sampled", text, "trace.calls_skipped")
     if trace.dropped:
         text = f"{trace.dropped:,} records did not fit: this is of the last {trace.events:,}."
         yield _answer("records-dropped", text, "trace.dropped")

@@ -4,9 +4,11 @@
 from collections.abc import Iterator
 
 from inspector.facts.amounts import size
+from inspector.facts.conversion import Materialized
 from inspector.facts.statements import Inside, Statement, Statements
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Line, Span, Table, text
+from inspector.views.sites import duration
 from inspector.views.view import blocks
 
 MOST_ROWS = 20
@@ -20,7 +22,7 @@ def statements(fact: Statements) -> tuple[Block, ...]:
     """The rows that have bytes or losses; at most MOST_ROWS, those with most bytes, in order."""
     rows = [row for row in fact.rows if _crossed(row)]
     if not rows:
-        return ()
+        return _calls(fact)
     chosen = sorted(sorted(rows, key=_weight, reverse=True)[:MOST_ROWS], key=rows.index)
     most = max((row.copied_bytes for row in chosen), default=0)
     files = {row.site.file for row in chosen}
@@ -35,9 +37,25 @@ def statements(fact: Statements) -> tuple[Block, ...]:
     return (table, Line("", text(f"… {left:,} more lines (--all)", "dim"))) if left else (table,)
 
 
+def _calls(fact: Statements) -> tuple[Block, ...]:
+    """Of a trace without bytes: the lines that spent most time in native code."""
+    known = [row for row in fact.rows if row.calls]
+    slowest = sorted(known, key=lambda row: 0 if isinstance(row.native_ns, Unknown) else -row.native_ns)
+    rows = tuple(
+        (
+            text(_place(row, True), "dim"),
+            text(_cut(row.site.text), "python"),
+            text(f"{row.calls:,} call{'s' if row.calls != 1 else ''}"),
+            text(duration(row.native_ns)),
+        )
+        for row in slowest[:MOST_ROWS]
+    )
+    return (Table(("", "", "", ""), rows, right_aligned=(2, 3)),) if rows else ()
+
+
 def _crossed(row: Statement) -> bool:
     """Whether a statement had to do with bytes; a second name for an object has not."""
-    if row.losses or row.inside:
+    if row.losses or row.inside or row.materialized:
         return True
     return row.did not in ("no bytes", "unknown") and not (row.did == "same object" and not row.calls)
 
@@ -60,6 +78,8 @@ def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tu
     for loss in row.losses[:1]:
         many = f"{loss.lost:,} of {loss.elements:,} values" if loss.elements > 1 else "a value"
         yield (text(""), text(f"   {many} changed: {loss.before} → {loss.after}", "danger"))
+    for data in row.materialized[:1]:
+        yield (text(""), text(f"   {_came(row.materialized)} {data.type_name}", "warn"))
     if row.inside is not None:
         yield (text(""), text(f"   {_inside(row.inside)}", "dim"))
 
@@ -88,6 +108,12 @@ def _why(row: Statement) -> tuple[Span, ...]:
     if row.did in ("view", "same object", "in place") and row.of:
         return (Span("of ", "dim"), Span(row.of, "code"))
     return text(f"{doubt}{row.reason}" if row.reason else doubt.strip(), "dim")
+
+
+def _came(rows: tuple[Materialized, ...]) -> str:
+    """ "2 materialized, 8.0 kB:"; of the objects that were lazy before."""
+    known = [row.materialized_bytes for row in rows if not isinstance(row.materialized_bytes, Unknown)]
+    return f"{len(rows):,} materialized, {size(sum(known)) if known else '?'}:"
 
 
 def _inside(inside: Inside) -> str:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -10,7 +11,8 @@ from inspector import _native
 from inspector.tracing.events.code_places import is_users
 
 Event = Callable[[str, FrameType, Any], bool]
-"""("call" | "line" | "return", frame, value returned) -> True: no more events of this line are needed."""
+"""("call" | "line" | "return", frame, value returned) -> True: no more events of this line are
+needed; after "call" of this code."""
 _MONITORING: Final[Any] = getattr(sys, "monitoring", None)
 """PEP 669, from Python 3.12 on."""
 _TOOLS: Final = (4, 3)
@@ -60,7 +62,8 @@ class Lines:
         self._codes.clear()
 
     def _callbacks(self) -> dict[str, Callable[..., Any]]:
-        return {"PY_START": self._started, "LINE": self._line, "PY_RETURN": self._returned}
+        callbacks = {"PY_START": self._started, "LINE": self._line, "PY_RETURN": self._returned}
+        return {name: partial(_native.lines_call, one) for name, one in callbacks.items()}
 
     def _listen(self, code: CodeType) -> None:
         self._codes.append(code)
@@ -71,8 +74,10 @@ class Lines:
             return _MONITORING.DISABLE
         if self._tool is not None and not _MONITORING.get_local_events(self._tool, code):
             self._listen(code)
-        self._event("call", sys._getframe(1), None)
-        return None
+        if self._tool is None or not self._event("call", sys._getframe(1), None):
+            return None
+        _MONITORING.set_local_events(self._tool, code, 0)
+        return _MONITORING.DISABLE
 
     def _line(self, code: CodeType, line: int) -> Any:
         return _MONITORING.DISABLE if self._event("line", sys._getframe(1), None) else None

@@ -5,7 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import FrameType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from inspector import _native
@@ -19,6 +19,10 @@ from inspector.tracing.events.source import Source, written_as
 
 MOST_PASSES: Final = 6
 """How often the names of one statement are looked at; then its loop, or its function, runs unwatched."""
+
+
+MOST_CALLS: Final = 3 * MOST_PASSES
+"""How often a function is entered before it runs unwatched altogether."""
 
 
 @dataclass(slots=True)
@@ -44,6 +48,7 @@ class StatementWatch:
         self._passes: Counter[tuple[str, int]] = Counter()
         self._unwatched: set[tuple[str, int]] = set()
         self._found: dict[tuple[str, int, str], Bound] = {}
+        self._entered: Counter[CodeType] = Counter()
         self._busy: set[int] = set()
         self._calls = 0
         self.seen = False
@@ -87,7 +92,8 @@ class StatementWatch:
         if kind == "call":
             self._calls += 1
             self._open.pop(id(frame), None)
-            return False
+            self._entered[frame.f_code] += 1
+            return self._entered[frame.f_code] > MOST_CALLS
         running = self._open.get(id(frame))
         if kind == "return":
             if running is not None:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
+from inspector import _native
+
 
 class Interrupts:
     """Handles SIGINT during a trace; then restores the previous handler and passes it delayed signals."""
@@ -66,6 +68,8 @@ class Interrupts:
             signal.raise_signal(self._came)
 
     def _take(self, number: int, frame: FrameType | None) -> None:
+        if not self.is_over and _native.lines_hold():
+            return
         if not self.is_over and (self.held or (frame is not None and frame.f_code in self.guarded)):
             self._came = number
         elif self._before is not None:

@@ -4,10 +4,37 @@
 // slows every frame of the thread down: there `lines_frame` evaluates each frame (PEP 523) and switches the
 // trace function on for frames of the user's code and off for all others. It is set for the thread that
 // opens it. The callback is called with ("call" | "line" | "return", frame, value or None); where it returns
-// True it is not called again for that line.
+// True it is not called again for that line, or after "call" for that code.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "trace/record/sites.h"
+
+#include <signal.h>
+
+// SIGINT while a callback runs: KeyboardInterrupt must come neither in our code nor where a `with` block ends
+// and its `__exit__` is not yet called. So it is held, and tripped again when the callback has returned.
+static int lines_running, lines_held;
+
+static PyObject *lines_called(PyObject *callable, PyObject *const *args, Py_ssize_t count) { // new
+    lines_running++;
+    PyObject *result = PyObject_Vectorcall(callable, args, (size_t)count, NULL);
+    lines_running--;
+    if (!lines_running && lines_held) {
+        lines_held = 0;
+        PyErr_SetInterruptEx(SIGINT);
+    }
+    return result;
+}
+
+static PyObject *lines_call(PyObject *module /* borrowed */, PyObject *const *args, Py_ssize_t count) {
+    return count ? lines_called(args[0], args + 1, count - 1)
+                 : PyErr_Format(PyExc_TypeError, "lines_call() takes a callable");
+}
+
+static PyObject *lines_hold(PyObject *module /* borrowed */, PyObject *none /* borrowed */) {
+    lines_held = lines_held || lines_running;
+    return PyBool_FromLong(lines_running);
+}
 
 #if PY_VERSION_HEX < 0x030C0000
 #define LINES_OWN 1
@@ -15,8 +42,8 @@
 static PyThreadState *lines_thread; // NULL: closed
 static PyObject *lines_callback;    // owned
 
-// Lines of which the callback wants no more events.
-enum { DONE_HASHED = 1 << 12, DONE_MAX = DONE_HASHED / 2 };
+// Lines, and code as a whole, of which the callback wants no more events.
+enum { DONE_HASHED = 1 << 12, DONE_MAX = DONE_HASHED / 2, WHOLE = -1 /* line: all of the code */ };
 static struct {
     PyObject *code; // owned, so that its address stays its own
     int line;
@@ -52,7 +79,10 @@ static PyObject *lines_frame(PyThreadState *thread, _PyInterpreterFrame *frame, 
         return _PyEval_EvalFrameDefault(thread, frame, throwing);
     }
     uint8_t before = thread->cframe->use_tracing;
-    thread->cframe->use_tracing = !thread->tracing && sites_is_users(frame->f_code) ? 255 : 0;
+    PyObject *code = (PyObject *)frame->f_code; // borrowed
+    int watched =
+        !thread->tracing && sites_is_users(frame->f_code) && !lines_done[lines_slot(code, WHOLE)].code;
+    thread->cframe->use_tracing = watched ? 255 : 0;
     PyObject *result = _PyEval_EvalFrameDefault(thread, frame, throwing); // new
     thread->cframe->use_tracing = lines_thread ? before : 0;
     return result;
@@ -66,14 +96,17 @@ static int lines_event(PyObject *self /* borrowed */, PyFrameObject *frame /* bo
         return 0;
     }
     PyObject *code = (PyObject *)frame->f_frame->f_code; // borrowed
-    int line = what == PyTrace_LINE ? PyFrame_GetLineNumber(frame) : 0;
-    if (line && lines_done[lines_slot(code, line)].code) {
+    int line = what == PyTrace_LINE ? PyFrame_GetLineNumber(frame) : WHOLE;
+    if (lines_done[lines_slot(code, line)].code) {
         return 0;
     }
     PyObject *type, *error, *trace; // owned
     PyErr_Fetch(&type, &error, &trace);
     PyObject *callback = Py_NewRef(lines_callback);
-    PyObject *done = PyObject_CallFunction(callback, "sOO", name, frame, value ? value : Py_None); // new
+    PyObject *word = PyUnicode_InternFromString(name); // new
+    PyObject *args[] = {word, (PyObject *)frame, value ? value : Py_None};
+    PyObject *done = word ? lines_called(callback, args, 3) : NULL; // new
+    Py_XDECREF(word);
     Py_DECREF(callback);
     if (!done) { // a signal's handler raised: the user's code gets it
         Py_XDECREF(type);
@@ -81,7 +114,7 @@ static int lines_event(PyObject *self /* borrowed */, PyFrameObject *frame /* bo
         Py_XDECREF(trace);
         return -1;
     }
-    if (line && done == Py_True) {
+    if (done == Py_True) {
         lines_note_done(code, line);
     }
     Py_DECREF(done);
@@ -171,5 +204,6 @@ static PyObject *lines_variable_of(PyObject *module /* borrowed */, PyObject *ar
 }
 
 PART_FUNCTIONS(lines, {"lines_open", lines_open, METH_O, NULL},
-               {"lines_close", lines_close, METH_NOARGS, NULL},
+               {"lines_close", lines_close, METH_NOARGS, NULL}, {"lines_hold", lines_hold, METH_NOARGS, NULL},
+               {"lines_call", (PyCFunction)(void (*)(void))lines_call, METH_FASTCALL, NULL},
                {"frame_variable", lines_variable_of, METH_VARARGS, NULL})
