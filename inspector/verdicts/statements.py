@@ -41,7 +41,7 @@ class _Elsewhere:
 
     def line_of(self, value: Bound, own: _Seen) -> str:
         """ "in line 12": the statement that returned or made a value; "" if nothing says that another did."""
-        for one in self.returned:
+        for one in () if value.alone else self.returned:
             if one.ranges[:1] == value.ranges[:1] and one is not value:
                 return f"in line {one.line}"
         for other in self.seen:
@@ -154,7 +154,7 @@ def _said(value: Bound, made: list[Copy], others: list[Copy]) -> tuple[Did, str,
         return "copied", of_parts(value) or reason, bool(copied) or value.compared_all
     if value.values == "different" or any(copy.verdict == "computed" for copy in made):
         return "new values", "", True
-    if made and all(copy.verdict == "shared" for copy in made):
+    if made and all(copy.verdict == "shared" and copy.confidence == "certain" for copy in made):
         return "shared", "with memory that was there before", True
     if value.items:
         return "new values", of_items(value), True

@@ -16,6 +16,7 @@ from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_name
 from inspector.objects.sharing.made_from import made_from
 from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
+from inspector.objects.sharing.one_file import by_file
 
 NONE: Final = ()
 """What `read` returns for a name without a value."""
@@ -138,6 +139,8 @@ def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[s
     doubt: Unknown | None = None
     for name, one in operands.items():
         found = judged(one.blocks, blocks, meetings((one.blocks, blocks)).get((0, 1), []))
+        if found.overlap is False:
+            found = by_file(one.blocks, blocks) or found
         if found.overlap is True:
             return Related("view", name, found.overlap_bytes, "", False)
         if isinstance(found.overlap, Unknown):

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
-from inspector import _native
-
 
 class Interrupts:
     """Handles SIGINT during a trace; then restores the previous handler and passes it delayed signals."""
@@ -68,6 +66,8 @@ class Interrupts:
             signal.raise_signal(self._came)
 
     def _take(self, number: int, frame: FrameType | None) -> None:
+        from inspector import _native  # not at the top: saved reports are read without the extension
+
         if not self.is_over and _native.lines_hold():
             return
         if not self.is_over and (self.held or (frame is not None and frame.f_code in self.guarded)):

@@ -74,6 +74,17 @@ static void lines_forget_done(void) {
     lines_done_count = 0;
 }
 
+// A traced call of a method holds one more reference to its object (trace_call_function of ceval.c), and
+// ndarray.resize then refuses. So code that names a `resize` runs untraced.
+static int lines_may_trace(PyCodeObject *code /* borrowed */) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_names); i++) {
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(code->co_names, i), "resize") == 0) {
+            return 0;
+        }
+    }
+    return sites_is_users(code);
+}
+
 static PyObject *lines_frame(PyThreadState *thread, _PyInterpreterFrame *frame, int throwing) {
     if (thread != lines_thread) {
         return _PyEval_EvalFrameDefault(thread, frame, throwing);
@@ -81,7 +92,7 @@ static PyObject *lines_frame(PyThreadState *thread, _PyInterpreterFrame *frame, 
     uint8_t before = thread->cframe->use_tracing;
     PyObject *code = (PyObject *)frame->f_code; // borrowed
     int watched =
-        !thread->tracing && sites_is_users(frame->f_code) && !lines_done[lines_slot(code, WHOLE)].code;
+        !thread->tracing && lines_may_trace(frame->f_code) && !lines_done[lines_slot(code, WHOLE)].code;
     thread->cframe->use_tracing = watched ? 255 : 0;
     PyObject *result = _PyEval_EvalFrameDefault(thread, frame, throwing); // new
     thread->cframe->use_tracing = lines_thread ? before : 0;
@@ -132,6 +143,11 @@ static int lines_begin(PyObject *callback /* borrowed */) {
     lines_thread = thread;
     _PyInterpreterState_SetEvalFrameFunc(thread->interp, lines_frame);
     PyEval_SetTrace(lines_event, NULL);
+    for (_PyInterpreterFrame *frame = compat_thread_frame(thread); frame; frame = frame->previous) {
+        if (sites_is_users(frame->f_code) && !lines_may_trace(frame->f_code)) {
+            thread->cframe->use_tracing = 0; // and so in the frames that this call returns to
+        }
+    }
     return 1;
 }
 

@@ -1,0 +1,191 @@
+"""What each statement of a traced program did, against what NumPy itself says of the values afterwards."""
+
+# SPDX-License-Identifier: MIT
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+
+PROGRAM = """\
+import numpy as np
+import pandas as pd
+
+def doubled(x):
+    y = x * 2
+    return y[::2]
+
+frame = pd.DataFrame({"t": np.arange(5000), "v": np.arange(5000) * 0.5})
+a = frame.to_numpy()
+b = np.asarray(frame["v"])
+c = b[::2]
+d = np.ascontiguousarray(c)
+e = a.astype(
+    np.float32
+)
+f = np.array([float(x) for x in range(3000)])
+g = doubled(f)
+h = a
+u, v = a[:, 0], a[:, 1].copy()
+a += 1
+a[0] = 7
+k = {name: frame[name].to_numpy() for name in frame}
+for i in range(100):
+    row = a[i]
+    own = row.copy()
+m = memoryview(f)
+raw = f.tobytes()
+s = pd.Series([9007199254740993, None, 3])
+"""
+EXPECTED = {
+    "a": "copied", "b": "view", "c": "view", "d": "copied", "e": "copied", "f": "copied", "h": "same object",
+    "u": "view", "v": "copied", "k": "view", "row": "view", "own": "copied", "m": "view", "raw": "copied",
+}  # fmt: skip
+OPERAND = {"a": "frame", "b": "frame", "c": "b", "d": "c", "e": "a", "f": "f", "h": "a", "u": "a", "v": "a",
+           "k": "frame", "row": "a", "own": "row", "m": "f", "raw": "f"}  # fmt: skip
+
+
+def traced(text: str, tmp_path: Path) -> tuple[Any, dict[str, Any], Path]:
+    """The trace of a program in this process, its names, and its file."""
+    path = tmp_path / "app.py"
+    path.write_text(text)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    with inspector.trace() as trace:
+        exec(compile(text, str(path), "exec"), names)
+    return trace, names, path
+
+
+@pytest.mark.core
+@pytest.mark.quick
+def test_each_line_does_what_its_values_say(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    trace, names, path = traced(PROGRAM, tmp_path)
+    rows = {row.target: row for row in reversed(trace.statements.rows) if row.site.file == str(path)}
+    assert {name: rows[name].did for name in EXPECTED} == EXPECTED
+    for name, did in EXPECTED.items():  # the second method
+        shared = did in ("view", "same object")
+        assert shares(names[name], names[OPERAND[name]]) is (shared or name == "f")
+    assert all(rows[name].certain for name in EXPECTED)
+    assert rows["b"].of == "frame['v']" and rows["e"].last_line == rows["e"].site.line + 2
+    assert rows["e"].reason == "float64 → float32" and rows["e"].copied_bytes == names["e"].nbytes
+    assert (rows["row"].at_least, rows["own"].times) == (True, 100)
+    assert rows["g"].did == "new" and rows["g"].reason == "in line 6" and rows["g"].copied_bytes == 0
+    assert trace.lines["app.py", 5].did == "new values" and trace.lines["app.py", 14].target == "e"
+    in_place = [row.site.line for row in trace.statements.rows if row.did == "in place"]
+    assert in_place == [19, 20]
+    (loss,) = rows["s"].losses
+    assert (loss.before, loss.lost, loss.elements) == ("9007199254740993", 1, 3)
+
+
+def shares(value: Any, operand: Any) -> bool:
+    """By NumPy's own exact test, array by array."""
+    return any(np.shares_memory(x, y) for x in arrays(value) for y in arrays(operand))
+
+
+def arrays(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    if hasattr(value, "columns"):
+        return [value[name].to_numpy() for name in value]
+    return [np.frombuffer(value, "u1") if isinstance(value, bytes | memoryview) else value]
+
+
+@pytest.mark.core
+def test_the_first_screen_is_the_users_lines(tmp_path: Path) -> None:
+    trace, _, _ = traced(PROGRAM, tmp_path)
+    lines = str(trace.report.drawn(width=80)).splitlines()
+    assert len(lines) <= 30 and max(map(len, lines)) <= 80
+    assert lines[0].startswith(" 1 of 3 values changed in line 28: 9007199254740993")
+    assert "copied by" in lines[1] and "shared by" in lines[1]
+    (line,) = [line for line in lines if "np.ascontiguousarray(c)" in line]
+    assert line.split()[0] == "12" and "copied" in line and "gaps" in line
+    again = inspector.load(saved(trace, tmp_path))
+    assert again.statements == trace.statements
+
+
+def saved(trace: Any, tmp_path: Path) -> Path:
+    trace.save(tmp_path / "a.trace")
+    return tmp_path / "a.trace"
+
+
+@pytest.mark.core
+def test_looking_keeps_no_reference(tmp_path: Path) -> None:
+    """A local that is deleted dies at once; an array that only one name holds can be resized in place."""
+    text = (
+        "import numpy as np, weakref\n"
+        "def run():\n"
+        "    a = np.arange(10.0)\n"
+        "    a.resize(2000)\n"
+        "    b = a[::2]\n"
+        "    died = []\n"
+        "    weakref.finalize(b, died.append, 1)\n"
+        "    del b\n"
+        "    return list(died)\n"
+        "found = run()\n"
+    )
+    _, names, _ = traced(text, tmp_path)
+    assert names["found"] == [1]
+
+
+@pytest.mark.core
+def test_statements_that_raise_and_lying_objects(tmp_path: Path) -> None:
+    """A name keeps its old value where its statement raised: no row. No code of an object is run."""
+    text = (
+        "import numpy as np\n"
+        "class Lies:\n"
+        "    def __getattr__(self, name):\n        raise SystemError(name)\n"
+        "    def __eq__(self, other):\n        raise SystemError('eq')\n"
+        "    __hash__ = None\n"
+        "x = Lies()\na = np.arange(3000.0)\nb = a[:5]\n"
+        "try:\n    b = a.reshape(7)\nexcept ValueError:\n    c = a[1:]\n"
+        "x.kept = a[2:]\n"
+    )
+    trace, _, path = traced(text, tmp_path)
+    found = [row for row in trace.statements.rows if row.site.line > 9 and row.did != "no bytes"]
+    rows = [(row.site.line, row.target, row.did) for row in found]
+    assert rows == [(10, "b", "view"), (14, "c", "view"), (15, "x.kept", "view")]
+    assert {row.site.file for row in trace.statements.rows} == {str(path)}
+
+
+def test_another_tool_that_traces_lines_keeps_its_events(tmp_path: Path) -> None:
+    """Then the rows follow from recorded calls alone, and the report says so by `values_seen`."""
+    lines: list[int] = []
+
+    def listening(frame: Any, event: str, value: Any) -> Any:
+        lines.append(frame.f_lineno)
+        return listening
+
+    before = sys.gettrace()
+    sys.settrace(listening)
+    try:
+        trace, _, _ = traced("import numpy as np\na = np.arange(3000.0)\nb = a.copy()\n", tmp_path)
+        assert sys.gettrace() is listening
+    finally:
+        sys.settrace(before)
+    assert {2, 3} <= set(lines)
+    assert trace.lines["app.py", 3].did == "copied"
+    if sys.version_info < (3, 12):
+        assert not trace.statements.values_seen
+
+
+@pytest.mark.core
+def test_an_interrupt_reaches_the_program_and_nothing_stays_armed() -> None:
+    """SIGINT at any moment of a loop of short statements, most of which is our looking."""
+    text = (
+        "import inspector, math, sys, _thread, threading\n"
+        "threading.Timer(0.3, _thread.interrupt_main).start()\n"
+        "try:\n"
+        "    with inspector.trace('math') as t:\n"
+        "        while True:\n"
+        "            exec(compile('a = math.gcd(4, 6)\\nb = [a]\\n', 'x.py', 'exec'))\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted', t.dropped, sys.gettrace())\n"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", text], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "interrupted 0 None\n", done.stderr
+    assert done.returncode == 0 and signal.SIGINT
