@@ -607,8 +607,8 @@ def lines_open(callback: Callable[[str, FrameType, Any], bool], /) -> bool:
 def lines_close() -> None:
     """End `lines_open`; it may be called more than once."""
 
-def lines_call(callable: Callable[..., Any], /, *args: Any) -> Any:
-    """Call a callback for line events; a SIGINT that `lines_hold` held is tripped again afterwards."""
+def lines_call(callable: object, /, *args: Any) -> Any:
+    """Call a callback for line events, unrecorded; a SIGINT that `lines_hold` held comes again afterwards."""
 
 def lines_hold() -> bool:
     """Whether such a callback runs; then hold the SIGINT that came."""

@@ -107,7 +107,8 @@ class Statement:
     times: int
     at_least: bool
     """Whether it may have run more often: its names were looked at only for the first passes."""
-    inside: Inside | None
+    inside: tuple[Inside, ...]
+    """At most one."""
     losses: tuple[Loss, ...]
     materialized: tuple[Materialized, ...]
     """Data of lazy objects that was computed, read or expanded meanwhile."""

@@ -14,6 +14,7 @@ from inspector.facts.statements import Statements
 from inspector.facts.unknown import Unknown
 from inspector.sessions.chosen_modules import names_of
 from inspector.sessions.statements.by_line import Lines
+from inspector.sessions.trace_facts import finished, left_in, statements, whole
 from inspector.tracing.arm.interrupts import Interrupts
 from inspector.tracing.arm.refusals import not_live
 from inspector.tracing.record import modes
@@ -55,21 +56,20 @@ class Traced:
         if self._recorder is None:
             raise not_live()
         self._events = self._query = self._fact = self._statements = self._clock = None
+        from inspector._native import unrecorded
+        from inspector.sessions.statements.watch import StatementWatch
+
+        self._watch = StatementWatch()
         with self._interrupts.begun():
             self._recorder.start()
-            from inspector.sessions.statements.watch import StatementWatch
-
-            self._watch = StatementWatch()
             if self.by_statement and self._recorder.grade != "count":
-                self._watch.begin()
+                unrecorded(self._watch.begin)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if self._recorder is None:
             return
         with self._interrupts.over():
-            from inspector.sessions.trace_facts import finished
-
             self._events = finished(self._recorder, self._watch)
             if self._recorder.directory:
                 from inspector.tracing.ask.last_calls import take_away
@@ -93,8 +93,6 @@ class Traced:
     def fact(self) -> Trace:
         """The whole trace as one fact."""
         if self._fact is None:
-            from inspector.sessions.trace_facts import whole
-
             self._fact = whole(self._recorded(), self._asked(), self.copies_wanted)
         return self._fact
 
@@ -102,8 +100,6 @@ class Traced:
     def statements(self) -> Statements:
         """Statements of the user's code that had to do with bytes: what each copied, shared or made."""
         if self._statements is None:
-            from inspector.sessions.trace_facts import statements
-
             self._statements = statements(self._recorded(), self._asked(), self.fact)
         return self._statements
 
@@ -382,8 +378,6 @@ def write_records(table: Any, path: str | Path) -> None:
 
 def left(folder: Path, pid: int, grade: str = "record") -> Traced:
     """Return the trace that process `pid` left in a folder; it ends with the trace or the process."""
-    from inspector.sessions.trace_facts import left_in
-
     return Traced(None, left_in(folder, pid, grade))
 
 

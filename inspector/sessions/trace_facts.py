@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.facts.conversion import Trace
-from inspector.facts.statements import Statements
+from inspector.facts.statements import Bound, Statements
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -58,10 +58,12 @@ def statements(events: Events, query: Query, fact: Trace) -> Statements:
 
 def finished(recorder: Recorder, watch: StatementWatch | None) -> Events:
     """End the recording; its events, with the statements that they and the values seen belong to."""
+    from inspector import _native
+
+    bound: tuple[Bound, ...] = _native.unrecorded(watch.end) if watch is not None else ()
+    events = recorder.stop()
     from inspector.tracing.events.source import written_of
 
-    bound = watch.end() if watch is not None else ()
-    events = recorder.stop()
     seen = watch is not None and watch.seen
     return replace(events, bound=bound, values_seen=seen, written=written_of(events, bound))
 

@@ -95,8 +95,10 @@ def _key(site: Site, lines: dict[tuple[str, int], tuple[str, int]]) -> tuple[str
 
 def _add(seen: _Seen, crossing: Crossing) -> None:
     seen.calls += crossing.calls
-    known = not isinstance(seen.ns, Unknown) and not isinstance(crossing.call_ns, Unknown)
-    seen.ns = seen.ns + crossing.call_ns if known else seen.ns or NO_CLOCK  # type: ignore[operator]
+    if isinstance(seen.ns, Unknown) or isinstance(crossing.call_ns, Unknown):
+        seen.ns = NO_CLOCK
+    else:
+        seen.ns += crossing.call_ns
 
 
 def _rows(seen: _Seen, elsewhere: _Elsewhere) -> list[Statement]:
@@ -187,7 +189,7 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
     return [_with(seen, row, inside)]
 
 
-def _with(seen: _Seen, row: Statement, inside: Inside | None) -> Statement:
+def _with(seen: _Seen, row: Statement, inside: tuple[Inside, ...]) -> Statement:
     """The first row of a statement, with what belongs to the statement as a whole."""
     return replace(
         row, inside=inside, losses=tuple(seen.losses), materialized=tuple(seen.materialized),
@@ -202,13 +204,13 @@ def _row(
     cell = written.cell if written.cell >= 0 else NOT_IN_A_CELL
     site = Site(written.file, written.line, Unknown("not asked"), cell, written.text)
     head = (site, written.last_line, target, did, of, size, copied, reason, certain, times)
-    return Statement(*head, False, None, (), (), 0, NO_CLOCK)
+    return Statement(*head, False, (), (), (), 0, NO_CLOCK)
 
 
-def _inside(seen: _Seen, copied: list[Copy]) -> Inside | None:
+def _inside(seen: _Seen, copied: list[Copy]) -> tuple[Inside, ...]:
     if not copied:
-        return None
+        return ()
     known = [value.library for value in seen.bound if value.library not in NO_LIBRARY]
     names = known or [copy.function.partition(".")[0] for copy in copied if "." in copy.function]
     library = names[0] if names else "libraries"
-    return Inside(library, sum(copy.times for copy in copied), sum(copy.copied_bytes for copy in copied))
+    return (Inside(library, sum(copy.times for copy in copied), sum(copy.copied_bytes for copy in copied)),)

@@ -39,7 +39,7 @@ def _answer(slug: str, text: str, evidence: str, about: Sequence[str] = (), cost
 def _copied(rows: Sequence[Statement], trace: Trace) -> Answer:
     copied = [row for row in rows if row.did == "copied"]
     shared = [row for row in rows if row.did in ("view", "shared")]
-    inside = [row.inside for row in rows if row.inside is not None]
+    inside = [one for row in rows for one in row.inside]
     total = sum(row.copied_bytes for row in copied)
     parts = []
     if copied:

@@ -62,7 +62,7 @@ def _crossed(row: Statement) -> bool:
 
 def _weight(row: Statement) -> tuple[int, int, int]:
     known = 0 if isinstance(row.bytes, Unknown) else row.bytes
-    return (len(row.losses), row.copied_bytes + (row.inside.bytes if row.inside else 0), known)
+    return (len(row.losses), row.copied_bytes + sum(one.bytes for one in row.inside), known)
 
 
 def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tuple[tuple[Span, ...], ...]]:
@@ -80,8 +80,8 @@ def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tu
         yield (text(""), text(f"   {many} changed: {loss.before} → {loss.after}", "danger"))
     for data in row.materialized[:1]:
         yield (text(""), text(f"   {_came(row.materialized)} {data.type_name}", "warn"))
-    if row.inside is not None:
-        yield (text(""), text(f"   {_inside(row.inside)}", "dim"))
+    for one in row.inside:
+        yield (text(""), text(f"   {_inside(one)}", "dim"))
 
 
 def _times(row: Statement) -> str:

@@ -100,7 +100,7 @@ def test_what_a_question_calls_back_stands_in_the_call(asking: Any) -> None:
 def test_the_report_the_saved_trace_and_json_say_them(asking: Any, tmp_path: Path) -> None:
     with inspector.trace("asking_x", out=tmp_path / "t.trace") as t:
         asking.ask(NUMBERS, int)
-    said = str(t.report)
+    said = t.tree()
     assert "150 calls of the C API in which no value crosses" in said
     assert "PyObject_IsInstance     40  asking_x" in said
     loaded: Any = inspector.load(tmp_path / "t.trace")

@@ -77,7 +77,7 @@ def test_each_line_does_what_its_values_say(tmp_path: Path) -> None:
     assert rows["g"].did == "new" and rows["g"].reason == "in line 6" and rows["g"].copied_bytes == 0
     assert trace.lines["app.py", 5].did == "new values" and trace.lines["app.py", 14].target == "e"
     in_place = [row.site.line for row in trace.statements.rows if row.did == "in place"]
-    assert in_place == [19, 20]
+    assert in_place == [20, 21]
     (loss,) = rows["s"].losses
     assert (loss.before, loss.lost, loss.elements) == ("9007199254740993", 1, 3)
 

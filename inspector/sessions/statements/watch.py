@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
-from inspector import _native
 from inspector.adapters.base import Elements, type_module
 from inspector.facts.statements import Bound, Relation, Written
 from inspector.facts.unknown import Unknown
@@ -76,17 +75,16 @@ class StatementWatch:
         thread = threading.get_ident()
         if thread in self._busy:
             return False
-        done: list[bool] = []
         try:
             self._busy.add(thread)
-            _native.unrecorded(lambda: done.append(self._look(kind, frame, value)))
+            return self._look(kind, frame, value)
         except Exception as error:
             self._open.pop(id(frame), None)
             if _is_users(error):
                 raise
         finally:
             self._busy.discard(thread)
-        return bool(done and done[0])
+        return False
 
     def _look(self, kind: str, frame: FrameType, value: Any) -> bool:
         if kind == "call":

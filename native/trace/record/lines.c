@@ -7,6 +7,7 @@
 // True it is not called again for that line, or after "call" for that code.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "trace/record/ring.h"
 #include "trace/record/sites.h"
 
 #include <signal.h>
@@ -17,7 +18,9 @@ static int lines_running, lines_held;
 
 static PyObject *lines_called(PyObject *callable, PyObject *const *args, Py_ssize_t count) { // new
     lines_running++;
+    uint32_t left = ring_quiet();
     PyObject *result = PyObject_Vectorcall(callable, args, (size_t)count, NULL);
+    ring_loud(left);
     lines_running--;
     if (!lines_running && lines_held) {
         lines_held = 0;

@@ -72,15 +72,9 @@ static int read_rows(PyObject *rows, data_span *ret) {
 
 // Calls the callable without recording anything meanwhile. New, or NULL with an exception set.
 static PyObject *call_unrecorded(PyObject *callable, PyObject *argument, PyObject *number) {
-    uint32_t left = ring_here.left;
-    ring_here.quiet++;
-    ring_here.left = 1; // without room ring_open takes its slow path, which records nothing now
-    if (ring_here.ring) {
-        ring_here.ring->limit = 0;
-    }
+    uint32_t left = ring_quiet();
     PyObject *result = PyObject_CallFunctionObjArgs(callable, argument, number, NULL);
-    ring_here.left = left;
-    ring_here.quiet--;
+    ring_loud(left);
     return result;
 }
 
