@@ -43,6 +43,9 @@
 #define compat_refcount(object) Py_REFCNT(object)
 #endif
 
+// Whether the trace function tells which lines run: from 3.12 on sys.monitoring does (PEP 669).
+#define COMPAT_LINES_BY_TRACE (PY_VERSION_HEX < 0x030C0000)
+
 // PEP 684: from 3.12 on a module must declare whether it supports several interpreters. Arming patches is
 // process-wide, so a second interpreter is refused.
 #if PY_VERSION_HEX >= 0x030C0000

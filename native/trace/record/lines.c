@@ -39,8 +39,7 @@ static PyObject *lines_hold(PyObject *module /* borrowed */, PyObject *none /* b
     return PyBool_FromLong(lines_running);
 }
 
-#if PY_VERSION_HEX < 0x030C0000
-#define LINES_OWN 1
+#if COMPAT_LINES_BY_TRACE
 
 static PyThreadState *lines_thread; // NULL: closed
 static PyObject *lines_callback;    // owned
@@ -173,7 +172,6 @@ static void lines_end(void) {
     lines_forget_done();
 }
 #else
-#define LINES_OWN 0
 
 static int lines_begin(PyObject *callback /* borrowed */) { return 0; }
 static void lines_end(void) {}
@@ -190,7 +188,7 @@ static PyObject *lines_close(PyObject *module /* borrowed */, PyObject *none /* 
 
 // The value of a variable of a function's frame; from 3.12 on the C API has it. New, or NULL without error.
 static PyObject *lines_variable(PyFrameObject *frame /* borrowed */, PyObject *name /* borrowed */) {
-#if LINES_OWN
+#if COMPAT_LINES_BY_TRACE
     _PyInterpreterFrame *inner = frame->f_frame;
     PyObject *names = inner->f_code->co_localsplusnames; // borrowed
     for (int i = 0; i < inner->f_code->co_nlocalsplus; i++) {
