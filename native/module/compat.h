@@ -9,9 +9,8 @@
 #error "native-inspector needs the GIL: free-threaded builds of CPython are not supported yet."
 #endif
 
-// PEP 683: immortal objects exist from 3.12 on. 3.11 gives its static objects (small ints, one-letter
-// strings) 999,999,999 references so that they are never freed (_PyObject_IMMORTAL_REFCNT,
-// internal/pycore_object.h); their refcount means just as little.
+// PEP 683: immortal objects, from 3.12 on. 3.11 gives its static objects (small ints, one-letter strings)
+// 999,999,999 references (_PyObject_IMMORTAL_REFCNT, internal/pycore_object.h), which mean just as little.
 #if PY_VERSION_HEX >= 0x030C0000
 #define compat_is_immortal(object) _Py_IsImmortal(object)
 #define compat_never_counted(object) _Py_IsImmortal(object)
@@ -34,20 +33,15 @@
 #define compat_raised_traceback(thread) ((thread)->curexc_traceback)
 #endif
 
-// The refcount of what may be an object. CPython links freed objects through the word of their refcount. Up
-// to 3.13 an address there is recognised by its size. In 3.14 the refcount is the word's low half; the upper
-// half is 0 in a live object and not 0 in an address: then this returns 0.
+// The refcount of what may be an object; CPython links freed objects through that word. Up to 3.13 an address
+// there is recognised by its size. In 3.14 the count is the low half; the upper is 0 in a live object only.
 #if PY_VERSION_HEX >= 0x030E0000
 #define compat_refcount(object) ((object)->ob_overflow ? 0 : Py_REFCNT(object))
 #else
 #define compat_refcount(object) Py_REFCNT(object)
 #endif
 
-// Whether the trace function tells which lines run: from 3.12 on sys.monitoring does (PEP 669).
-#define COMPAT_LINES_BY_TRACE (PY_VERSION_HEX < 0x030C0000)
-
-// PEP 684: from 3.12 on a module must declare whether it supports several interpreters. Arming patches is
-// process-wide, so a second interpreter is refused.
+// PEP 684: from 3.12 on a module declares whether it supports several interpreters; patches are process-wide.
 #if PY_VERSION_HEX >= 0x030C0000
 #define COMPAT_INTERPRETERS_SLOT {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED}
 #else
@@ -82,6 +76,8 @@
 #else
 #define COMPAT_INT_SIZE_FIELD "ob_size"
 #endif
+
+#define COMPAT_LINES_BY_TRACE (PY_VERSION_HEX < 0x030C0000) // later sys.monitoring tells lines (PEP 669)
 
 // Names of the tp_flags bits (Include/object.h): FLAG(name). COMPAT_TYPE_FLAGS_NEW: what some version lacks.
 #if PY_VERSION_HEX >= 0x030D0000
