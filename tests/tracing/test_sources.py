@@ -170,3 +170,24 @@ def test_a_process_without_thunks_says_what_is_not_hooked(specimens: ModuleType,
     hooked, imports, note = ended.stdout.strip().split("|")
     assert (hooked, imports) == ("0", "3")
     assert note.startswith("3 import slots of gcd_module are not hooked: this process has used all")
+
+
+def test_a_later_trace_hooks_what_came_since(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The targets of a trace are kept for the next one: names that came, and a module of the same name."""
+    first = types.ModuleType("kept_targets")
+    first.pick = operator.itemgetter(0)
+    monkeypatch.setitem(sys.modules, "kept_targets", first)
+    with inspector.trace("kept_targets") as t:
+        first.pick([1])
+    assert [call.name for call in t.calls] == ["kept_targets.pick"]
+    first.late = operator.itemgetter(-1)
+    second = types.ModuleType("kept_targets")
+    second.other = operator.itemgetter(0)
+    with inspector.trace("kept_targets") as t:
+        first.late([1, 2])
+    assert [call.name for call in t.calls] == ["kept_targets.late"]
+    monkeypatch.setitem(sys.modules, "kept_targets", second)
+    with inspector.trace("kept_targets") as t:
+        second.other([1])
+        first.pick([1])
+    assert [call.name for call in t.calls] == ["kept_targets.other"]

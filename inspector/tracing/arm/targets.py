@@ -1,6 +1,8 @@
 """The callables of the chosen modules that can be hooked, and the number of others by kind."""
 
 # SPDX-License-Identifier: MIT
+from __future__ import annotations
+
 import builtins
 import importlib.machinery
 import re
@@ -9,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -64,7 +67,26 @@ class Targets:
     buffers: bool = True
     """Whether types that pass on bytes are hooked for any patterns."""
     _seen: set[int] = field(default_factory=set)
-    _walked: set[str] = field(default_factory=set)
+    _walked: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Module -> id and length of its namespace when it was searched."""
+
+    @staticmethod
+    def known(patterns: tuple[str, ...]) -> Targets:
+        """The targets of the last trace with these patterns, if its modules are still there; else new ones.
+
+        `look` then searches only modules that came or changed since. They stay alive meanwhile.
+        """
+        kept = _kept.pop(patterns, None)
+        if kept is None or not kept._is_current():
+            kept = Targets(patterns)
+        _kept[patterns] = kept
+        while len(_kept) > MOST_KEPT:
+            del _kept[next(iter(_kept))]
+        return kept
+
+    def _is_current(self) -> bool:
+        spaces = ((_namespace(name), known) for name, (known, _) in self._walked.items())
+        return all(space is not None and id(space) == known for space, known in spaces)
 
     def look(self) -> None:
         """Find the callables of modules imported since the last call."""
@@ -106,14 +128,20 @@ class Targets:
         return dict(total)
 
     def _add(self, pattern: str) -> None:
-        modules = [name for name in list(sys.modules) if name not in self._walked and fits(name, pattern)]
+        modules = [name for name in list(sys.modules) if fits(name, pattern) and self._is_new(name)]
         for name in sorted(modules, key=_publicness):
-            self._walked.add(name)
-            if type(sys.modules[name]) is ModuleType:
-                for key, value in list(vars(sys.modules[name]).items()):
-                    self._one(name, key, value)
+            space = _namespace(name) or {}
+            self._walked[name] = id(space), len(space)
+            self.unseen.pop(name, None)
+            for key, value in list(space.items()):
+                self._one(name, key, value)
         if not modules and (found := _single(pattern)):
             self._one(*found)
+
+    def _is_new(self, name: str) -> bool:
+        """Whether a module was not searched, or has other names since."""
+        space = _namespace(name)
+        return self._walked.get(name) != ((id(space), len(space)) if space is not None else None)
 
     def _one(self, module: str, name: str, value: Any) -> None:
         if type(value) in _BOUND:
@@ -160,6 +188,17 @@ class Targets:
                 self._one(module, f"{type_name(owner)}.{name}", value)
 
 
+MOST_KEPT: Final = 4
+_kept: dict[tuple[str, ...], Targets] = {}
+"""Patterns of the last traces -> their targets."""
+
+
+def _namespace(name: str) -> dict[str, Any] | None:
+    """The names of an imported module; None for what stands in sys.modules without being one."""
+    module = sys.modules.get(name)
+    return vars(module) if type(module) is ModuleType else None
+
+
 def _single(dotted: str) -> tuple[str, str, Any] | None:
     """(module, name in it, value) of "math.gcd" or "numpy.ndarray.copy"; None if it does not exist."""
     head, _, name = dotted.rpartition(".")
@@ -194,6 +233,7 @@ def _packages() -> list[str]:
     return sorted((found - sys.stdlib_module_names - LEFT_OUT) | ({"ctypes"} & {*sys.modules}))
 
 
+@lru_cache(1 << 16)
 def fits(name: str, pattern: str) -> bool:
     """Whether a pattern matches: a name includes its submodules and extension ("cffi": _cffi_backend)."""
     package = _package(name)

@@ -30,6 +30,8 @@ class Counts:
         """One for each function and calling extension, most frequent first; `slots` from `got_slots`."""
         times: Counter[tuple[str, str]] = Counter()
         for _, path, name, row, _, count, *_ in slots:
+            if not count:
+                continue
             times[capi_rows.name(row) if row >= 0 else name, library_of(path)] += count
         if self._everything:
             times += _of_numpy() - self._before

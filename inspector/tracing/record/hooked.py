@@ -1,7 +1,8 @@
 """The tables that name the hooked slots and callables, and how much of each package is hooked."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from inspector.facts.conversion import Seen
@@ -47,26 +48,26 @@ def _seen(
     without_trampoline: Mapping[str, int],
 ) -> tuple[Seen, ...]:
     """Per package: functions hooked, functions that cannot be hooked by kind, import slots hooked."""
-    packages = dict.fromkeys(name.partition(".")[0] for name in found.modules)
+    owners = [name.partition(".")[0] for name in found.modules]
+    packages = dict.fromkeys(owners)
+    hooked = Counter(one for number, one in zip(numbers, owners, strict=False) if number >= 0)
     imports = [slot for slot in slots if slot[3] >= NAMED and not slot[11]]
+    armed = Counter(slot[1] for slot in imports if slot[3] > NAMED)
+    all_ = Counter(slot[1] for slot in imports) + Counter(without_trampoline)
     return tuple(
         Seen(
             module=package,
-            functions_hooked=sum(
-                number >= 0 and name.partition(".")[0] == package
-                for number, name in zip(numbers, found.modules, strict=False)
-            ),
+            functions_hooked=hooked[package],
             functions_unseen=found.unseen_of(package),
-            imports_hooked=sum(slot[3] > NAMED for slot in imports if slot[1] in paths),
-            imports=sum(slot[1] in paths for slot in imports)
-            + sum(count for path, count in without_trampoline.items() if path in paths),
+            imports_hooked=sum(armed[path] for path in paths),
+            imports=sum(all_[path] for path in paths),
         )
         for package in packages
-        for paths in (_paths_of(package, {*without_trampoline, *(slot[1] for slot in imports)}),)
+        for paths in (_paths_of(package, all_),)
     )
 
 
-def _paths_of(package: str, paths: Collection[str]) -> set[str]:
+def _paths_of(package: str, paths: Iterable[str]) -> set[str]:
     """Libraries in the package's folders or beside them, or the package's own file."""
     return {
         path

@@ -102,7 +102,7 @@ class Recorder:
 
     def start(self) -> None:
         """Patch. Raises InspectorError `trace-running` while another trace runs."""
-        self.found, self.numbers = Targets(self.modules), []
+        self.found, self.numbers = Targets.known(self.modules), []
         self.foreign, self.slots = ForeignSlots(self.modules), TypeSlots()
         self.materialized = Materializations()
         self.found.require()

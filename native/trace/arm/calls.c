@@ -194,15 +194,25 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
     return result;
 }
 
-// Mappings found writable in this batch. An unknown address costs a read of /proc/self/maps, 0.1 ms and more,
-// and each library has mappings of its own.
-#define RANGES_KEPT 512
+// The writable mappings as of the last read of /proc/self/maps in this batch, by address: a read takes 0.1 ms
+// and more, and each library has mappings of its own.
+#define RANGES_KEPT 4096
 static scan_range writable[RANGES_KEPT];
-static int writable_next;
+static size_t writable_count;
+
+static void writable_keep(const memory_maps *maps) {
+    writable_count = 0;
+    for (size_t i = 0; i < maps->count && writable_count < RANGES_KEPT; i++) {
+        const memory_map *map = &maps->rows[i];
+        if (map->permissions[1] == 'w') {
+            writable[writable_count++] = (scan_range){map->start, map->stop};
+        }
+    }
+}
 
 // The protection of the page at `address`, as mprotect takes it; -1 where nothing is mapped there.
 static int protection(uintptr_t address) {
-    if (addresses_in(writable, RANGES_KEPT, address)) {
+    if (addresses_find(writable, writable_count, sizeof *writable, address) >= 0) {
         return PROT_READ | PROT_WRITE;
     }
     _scratch_ scratch memory = {NULL, 0, 0};
@@ -210,19 +220,17 @@ static int protection(uintptr_t address) {
     if (scratch_init(&memory, SCRATCH_BYTES) < 0 || memory_maps_init(&maps, &memory) < 0) {
         return -1;
     }
+    writable_keep(&maps);
     const memory_map *map = memory_maps_find(&maps, address);
     if (!map) {
         return -1;
     }
     const char *letters = map->permissions;
-    if (letters[1] == 'w') {
-        writable[writable_next++ % RANGES_KEPT] = (scan_range){map->start, map->stop};
-    }
     return (letters[0] == 'r' ? PROT_READ : 0) | (letters[1] == 'w' ? PROT_WRITE : 0) |
            (letters[2] == 'x' ? PROT_EXEC : 0);
 }
 
-void calls_forget_pages(void) { memset(writable, 0, sizeof writable); }
+void calls_forget_pages(void) { writable_count = 0; }
 
 int calls_store(uintptr_t *place, uintptr_t value) {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
