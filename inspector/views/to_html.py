@@ -170,9 +170,16 @@ def _table(table: Table) -> str:
 
 def _cells(table: Table, row: Sequence[Sequence[Span]]) -> str:
     return "".join(
-        f'<td{_side(table, column)} style="{_grid(cell, column in table.right_aligned)}">{_spans(cell)}</td>'
+        f"<td{_side(table, column)}{_over(table, row, column)} "
+        f'style="{_grid(cell, column in table.right_aligned)}">{_spans(cell)}</td>'
         for column, cell in enumerate(row)
     )
+
+
+def _over(table: Table, row: Sequence[Sequence[Span]], column: int) -> str:
+    """The last cell of a shorter row goes on to the right edge."""
+    left = len(table.columns) - len(row)
+    return f' colspan="{left + 1}"' if left > 0 and column == len(row) - 1 else ""
 
 
 def _side(table: Table, column: int) -> str:

@@ -2,6 +2,9 @@
 
 # SPDX-License-Identifier: MIT
 import ctypes
+import operator
+import sys
+import types
 from collections.abc import Iterator
 from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 from apart import printed, ran
 from events import decode, function
 
+import inspector
 from inspector import _native
 from inspector.errors import InspectorError
 from inspector.tracing.arm.capi_slots import CapiSlots, Restored
