@@ -178,9 +178,9 @@ def test_an_interrupt_reaches_the_program_and_nothing_stays_armed() -> None:
     """SIGINT at any moment of a loop of short statements, most of which is our looking."""
     text = (
         "import inspector, math, sys, _thread, threading\n"
-        "threading.Timer(0.3, _thread.interrupt_main).start()\n"
         "try:\n"
         "    with inspector.trace('math') as t:\n"
+        "        threading.Timer(0.3, _thread.interrupt_main).start()\n"
         "        while True:\n"
         "            exec(compile('a = math.gcd(4, 6)\\nb = [a]\\n', 'x.py', 'exec'))\n"
         "except KeyboardInterrupt:\n"

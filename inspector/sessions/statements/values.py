@@ -4,6 +4,7 @@
 import ast
 import inspect
 from dataclasses import dataclass
+from functools import lru_cache
 from types import FrameType
 from typing import Any, Final, Literal
 
@@ -24,8 +25,8 @@ _SIMPLE: Final = frozenset((int, float, complex, bool, str, type(None), type, ra
 """Types whose objects have no elements that a statement could copy."""
 RANGES: Final = 8
 MOST_ITEMS: Final = 64
-CHUNKS: Final = 16
-CHUNK_BYTES: Final = 64
+CHUNKS: Final = 4
+CHUNK_BYTES: Final = 256
 Found = tuple[Any, ...]
 """(value,), or () where there is none."""
 
@@ -58,7 +59,12 @@ class Related:
 
 def read(frame: FrameType, path: str) -> Found:
     """The value of "y", "self.x", "d['k']": plain names, instance dicts and exact dicts, lists and tuples."""
-    return _read(frame, ast.parse(path, mode="eval").body)
+    return _read(frame, _parsed(path))
+
+
+@lru_cache(1024)
+def _parsed(path: str) -> ast.expr:
+    return ast.parse(path, mode="eval").body
 
 
 def _read(frame: FrameType, node: ast.expr) -> Found:
@@ -103,8 +109,8 @@ def elements_of(value: Any) -> Blocks:
     return () if isinstance(blocks, Unknown) else blocks
 
 
-def before(value: Any) -> Before | None:
-    """An operand's blocks; None for what has no elements."""
+def before(value: Any, sample: bool) -> Before | None:
+    """An operand's blocks; None for what has no elements. `sample`: with a hash of some of its bytes."""
     blocks = elements_of(value)
     if not blocks and type(value) in (list, tuple) and value:
         kind = type_name(type(value[0])).rpartition(".")[2]
@@ -117,7 +123,7 @@ def before(value: Any) -> Before | None:
     adapter = adapter_of(type(value))
     table = adapter.columns(value, 0) if adapter is not None else None
     columns = table[1] if table is not None else 1
-    return Before(id(value), blocks, total_of(subject, blocks), columns, sampled(blocks))
+    return Before(id(value), blocks, total_of(subject, blocks), columns, sampled(blocks) if sample else 0)
 
 
 def sampled(blocks: Blocks) -> int:

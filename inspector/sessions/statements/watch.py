@@ -124,9 +124,10 @@ class StatementWatch:
 
     def _opened(self, written: Written, frame: FrameType) -> _Open:
         operands: dict[str, values.Before] = {}
+        changes = _may_change(written)
         for name in written.names:
             found = values.named(frame, name)
-            if found and (before := values.before(found[0])) is not None:
+            if found and (before := values.before(found[0], changes)) is not None:
                 operands[name] = before
         targets = {path: id(found[0]) for path in written.targets if (found := values.read(frame, path))}
         return _Open(written, operands, targets, _library(frame, written.library), self._calls)
@@ -135,7 +136,7 @@ class StatementWatch:
         """Note what a finished statement bound."""
         if running.written.kind == "return":
             self._note(running, frame, "", value)
-        if running.written.kind == "other" or any("[" in path for path in running.written.targets):
+        if _may_change(running.written):
             self._changed(running, frame)
         for path in running.written.targets:
             if found := values.read(frame, path):
@@ -155,7 +156,7 @@ class StatementWatch:
         augmented = how.relation == "same object" and written.kind == "augmented"
         relation: Relation = "in place" if augmented else how.relation
         operand = running.operands.get(how.of)
-        of = written_as(written, how.of) if how.of and how.relation == "view" else how.of
+        of = written_as(written.text, how.of) if how.of and how.relation == "view" else how.of
         self._add(
             Bound(
                 file=written.file, line=written.line, target=target, what=values.described(value, blocks),
@@ -194,6 +195,11 @@ class StatementWatch:
             both = isinstance(known.bytes, Unknown) or isinstance(found.bytes, Unknown)
             size = known.bytes if both else known.bytes + found.bytes  # type: ignore[operator]
             self._found[key] = replace(known, bytes=size, times=known.times + 1)
+
+
+def _may_change(written: Written) -> bool:
+    """Whether a statement may change an operand in place: it binds no name, or an item."""
+    return written.kind == "other" or any("[" in path for path in written.targets)
 
 
 def _group(written: Written) -> tuple[str, int]:

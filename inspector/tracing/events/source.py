@@ -5,6 +5,7 @@ import ast
 import linecache
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
 from inspector.facts.statements import Bound, Written
@@ -175,12 +176,13 @@ def _root(node: ast.expr | None) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def written_as(statement: Written, name: str) -> str:
-    """The longest path by constants that begins with `name`, if the statement has the name only there:
+@lru_cache(1024)
+def written_as(text: str, name: str) -> str:
+    """The longest path by constants that begins with `name`, if a statement has the name only there:
     "df['a']" of `np.asarray(df['a'])`; else the name."""
     try:
         with quietly():
-            tree = ast.parse(statement.text)
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return name
     uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
