@@ -11,6 +11,7 @@ As a program it prints the table of all.
 import array
 import ctypes
 import io
+import linecache
 import mmap
 import pickle
 import tempfile
@@ -42,6 +43,8 @@ class Case:
     hard: bool
     change: Callable[[Any], Any] | None = None
     """What changes a source that does not say where its bytes are; None: `flip` does."""
+    expression: str = ""
+    """The operation as it is written, on `x`."""
 
     def __str__(self) -> str:
         return f"{self.library}: {self.name}"
@@ -353,9 +356,14 @@ def lengthened(a: Any) -> Any:
     return a
 
 
+WORDS: dict[str, Any] = {}
+"""What the expressions may name."""
+
+
 def _read(text: str) -> Iterator[tuple[str, Case]]:
     """(part, case) of each line that is one; the sources above the first section become functions."""
-    words = globals() | {name: _module(name) for name in ("bz2", "copy", "operator", "zlib")}
+    words = WORDS
+    words |= globals() | {name: _module(name) for name in ("bz2", "copy", "operator", "zlib")}
     section: list[str] = []
     for line in text.splitlines():
         name, _, expression = line.partition(" :: ")
@@ -370,7 +378,7 @@ def _read(text: str) -> Iterator[tuple[str, Case]]:
             library, source, part, difficulty, change = section[:5]
             shown = f"{source}: {name}" if part == "first" else f"{source}, {part}: {name}"
             work, changed = eval(f"lambda x: {expression}", words), eval(change or "None", words)
-            yield part, Case(library, shown, words[source], work, difficulty == "hard", changed)
+            yield part, Case(library, shown, words[source], work, difficulty == "hard", changed, expression)
 
 
 _PARTS = tuple(_read(Path(__file__).with_name("trace_cases.txt").read_text()))
@@ -386,6 +394,13 @@ class Told:
     copies: tuple[Any, ...]
     unknown: str
     result_bytes: int
+    did: str
+    """What the report says of the statement; "" without a row."""
+
+    def says(self, expected: str) -> bool:
+        """Whether the row of the statement agrees."""
+        shared = self.did in ("view", "same object", "in place", "shared")
+        return shared if expected == "shared" else self.did in ("copied", "new values", "new")
 
     @property
     def verdict(self) -> str:
@@ -419,13 +434,17 @@ def told(case: Case) -> Told:
     import inspector
     from inspector.facts.unknown import Unknown
 
-    source = case.make()
+    words, file, text = WORDS | {"x": case.make()}, f"<{case}>", f"r = {case.expression}\n"
+    linecache.cache[file] = len(text), None, [text], file
+    code = compile(text, file, "exec")
     modules = MODULES.get(case.library, (case.library,))
     with inspector.trace("numpy", *modules) as trace:
-        result = case.operation(source)
-    found = trace.of(result)
-    size = len(content(result))
-    return Told((), found.reason, size) if isinstance(found, Unknown) else Told(found, "", size)
+        exec(code, words)
+    result = words["r"]
+    found, size = trace.of(result), len(content(result))
+    did = next((row.did for row in trace.statements.rows if row.site.file == file), "")
+    del linecache.cache[file]
+    return Told((), found.reason, size, did) if isinstance(found, Unknown) else Told(found, "", size, did)
 
 
 def judge(cases: tuple[Case, ...]) -> None:
