@@ -94,7 +94,7 @@ class Statement:
     site: Site
     last_line: int
     target: str
-    did: Did
+    verdict: Did
     of: str
     """The name that it shares bytes with or is, as it is written: "df['a']"."""
     bytes: int | Unknown

@@ -105,7 +105,7 @@ class Traced:
 
     @property
     def lines(self) -> Lines:
-        """The statements by file and line: `t.lines["app.py", 12].did == "copied"`."""
+        """The statements by file and line: `t.lines["app.py", 12].verdict == "copied"`."""
         return Lines(self.statements)
 
     @property

@@ -21,7 +21,7 @@ def with_answers(found: Statements, trace: Trace) -> dict[str, Any]:
 
 def answers(found: Statements, trace: Trace) -> Iterator[Answer]:
     """What the statements did, the most important first."""
-    rows = [row for row in found.rows if row.did != "no bytes" or row.losses]
+    rows = [row for row in found.rows if row.verdict != "no bytes" or row.losses]
     yield from _lost(rows)
     yield _copied(rows, trace)
     if trace.calls_skipped:
@@ -37,8 +37,8 @@ def _answer(slug: str, text: str, evidence: str, about: Sequence[str] = (), cost
 
 
 def _copied(rows: Sequence[Statement], trace: Trace) -> Answer:
-    copied = [row for row in rows if row.did == "copied"]
-    shared = [row for row in rows if row.did in ("view", "shared")]
+    copied = [row for row in rows if row.verdict == "copied"]
+    shared = [row for row in rows if row.verdict in ("view", "shared")]
     inside = [one for row in rows for one in row.inside]
     total = sum(row.copied_bytes for row in copied)
     parts = []

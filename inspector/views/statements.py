@@ -57,7 +57,7 @@ def _crossed(row: Statement) -> bool:
     """Whether a statement had to do with bytes; a second name for an object has not."""
     if row.losses or row.inside or row.materialized:
         return True
-    return row.did not in ("no bytes", "unknown") and not (row.did == "same object" and not row.calls)
+    return row.verdict not in ("no bytes", "unknown") and not (row.verdict == "same object" and not row.calls)
 
 
 def _weight(row: Statement) -> tuple[int, int, int]:
@@ -70,7 +70,7 @@ def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tu
     yield (
         text("" if again else _place(row, of_file), "dim"),
         text(f"  {row.target}" if again else _cut(row.site.text), "python"),
-        text(f"{row.did}{_times(row)}", STYLES.get(row.did, "fact")),
+        text(f"{row.verdict}{_times(row)}", STYLES.get(row.verdict, "fact")),
         text(amount),
         text(BARS[_bar(row.copied_bytes, most)], "warn"),
         _why(row),
@@ -105,7 +105,7 @@ def _bar(bytes_: int, most: int) -> int:
 
 def _why(row: Statement) -> tuple[Span, ...]:
     doubt = "" if row.certain else "probably "
-    if row.did in ("view", "same object", "in place") and row.of:
+    if row.verdict in ("view", "same object", "in place") and row.of:
         return (Span("of ", "dim"), Span(row.of, "code"))
     return text(f"{doubt}{row.reason}" if row.reason else doubt.strip(), "dim")
 

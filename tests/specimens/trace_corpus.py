@@ -442,7 +442,7 @@ def told(case: Case) -> Told:
         exec(code, words)
     result = words["r"]
     found, size = trace.of(result), len(content(result))
-    did = next((row.did for row in trace.statements.rows if row.site.file == file), "")
+    did = next((row.verdict for row in trace.statements.rows if row.site.file == file), "")
     del linecache.cache[file]
     return Told((), found.reason, size, did) if isinstance(found, Unknown) else Told(found, "", size, did)
 

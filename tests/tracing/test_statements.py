@@ -66,7 +66,7 @@ def test_each_line_does_what_its_values_say(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     trace, names, path = traced(PROGRAM, tmp_path)
     rows = {row.target: row for row in reversed(trace.statements.rows) if row.site.file == str(path)}
-    assert {name: rows[name].did for name in EXPECTED} == EXPECTED
+    assert {name: rows[name].verdict for name in EXPECTED} == EXPECTED
     for name, did in EXPECTED.items():  # the second method
         shared = did in ("view", "same object")
         assert shares(names[name], names[OPERAND[name]]) is (shared or name == "f")
@@ -74,9 +74,9 @@ def test_each_line_does_what_its_values_say(tmp_path: Path) -> None:
     assert rows["b"].of == "frame['v']" and rows["e"].last_line == rows["e"].site.line + 2
     assert rows["e"].reason == "float64 → float32" and rows["e"].copied_bytes == names["e"].nbytes
     assert (rows["row"].at_least, rows["own"].times) == (True, 100)
-    assert rows["g"].did == "new" and rows["g"].reason == "in line 6" and rows["g"].copied_bytes == 0
-    assert trace.lines["app.py", 5].did == "new values" and trace.lines["app.py", 14].target == "e"
-    in_place = [row.site.line for row in trace.statements.rows if row.did == "in place"]
+    assert rows["g"].verdict == "new" and rows["g"].reason == "in line 6" and rows["g"].copied_bytes == 0
+    assert trace.lines["app.py", 5].verdict == "new values" and trace.lines["app.py", 14].target == "e"
+    in_place = [row.site.line for row in trace.statements.rows if row.verdict == "in place"]
     assert in_place == [20, 21]
     (loss,) = rows["s"].losses
     assert (loss.before, loss.lost, loss.elements) == ("9007199254740993", 1, 3)
@@ -146,8 +146,8 @@ def test_statements_that_raise_and_lying_objects(tmp_path: Path) -> None:
         "x.kept = a[2:]\n"
     )
     trace, _, path = traced(text, tmp_path)
-    found = [row for row in trace.statements.rows if row.site.line > 9 and row.did != "no bytes"]
-    rows = [(row.site.line, row.target, row.did) for row in found]
+    found = [row for row in trace.statements.rows if row.site.line > 9 and row.verdict != "no bytes"]
+    rows = [(row.site.line, row.target, row.verdict) for row in found]
     assert rows == [(10, "b", "view"), (14, "c", "view"), (15, "x.kept", "view")]
     assert {row.site.file for row in trace.statements.rows} == {str(path)}
 
@@ -168,7 +168,7 @@ def test_another_tool_that_traces_lines_keeps_its_events(tmp_path: Path) -> None
     finally:
         sys.settrace(before)
     assert {2, 3} <= set(lines)
-    assert trace.lines["app.py", 3].did == "copied"
+    assert trace.lines["app.py", 3].verdict == "copied"
     if sys.version_info < (3, 12):
         assert not trace.statements.values_seen
 
