@@ -610,8 +610,11 @@ def lines_close() -> None:
 def lines_call(callable: object, /, *args: Any) -> Any:
     """Call a callback for line events, unrecorded; a SIGINT that `lines_hold` held comes again afterwards."""
 
-def lines_hold() -> bool:
-    """Whether such a callback runs; then hold the SIGINT that came."""
+def lines_hold(came_before: bool | None, /) -> bool:
+    """Whether such a callback runs; then hold the SIGINT that came.
+
+    `came_before`: hold it until the next one has run; None: hold none any more.
+    """
 
 def frame_variable(frame: FrameType, name: str, /) -> tuple[Any, ...]:
     """The value of a variable of a function's frame as (value,); () if it is unbound or has no such name."""

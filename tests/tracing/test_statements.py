@@ -174,13 +174,18 @@ def test_another_tool_that_traces_lines_keeps_its_events(tmp_path: Path) -> None
 
 
 @pytest.mark.core
-def test_an_interrupt_reaches_the_program_and_nothing_stays_armed() -> None:
-    """SIGINT at any moment of a loop of short statements, most of which is our looking."""
+@pytest.mark.parametrize("late", [True, False], ids=["in the loop", "while it begins"])
+def test_an_interrupt_reaches_the_program_and_nothing_stays_armed(late: bool) -> None:
+    """SIGINT while a trace begins, or in a loop of short statements, most of which is our looking."""
     text = (
         "import inspector, math, sys, _thread, threading\n"
+        "from inspector.tracing.record.recorder import Recorder\n"
+        "began = Recorder.start\n"
+        "def begin(self):\n    began(self)\n    _thread.interrupt_main()\n"
+        f"if not {late}:\n    Recorder.start = begin\n"
         "try:\n"
         "    with inspector.trace('math') as t:\n"
-        "        threading.Timer(0.3, _thread.interrupt_main).start()\n"
+        f"        threading.Timer(0.3, _thread.interrupt_main).start() if {late} else None\n"
         "        while True:\n"
         "            exec(compile('a = math.gcd(4, 6)\\nb = [a]\\n', 'x.py', 'exec'))\n"
         "except KeyboardInterrupt:\n"

@@ -39,6 +39,14 @@ class Interrupts:
             self._end()
             raise
         self.held = False
+        self._late()
+
+    def _late(self) -> None:
+        """A signal that came during the patching reaches the traced code at its first line."""
+        from inspector import _native
+
+        if self._came is not None:
+            _native.lines_hold(True)
 
     @contextmanager
     def over(self) -> Iterator[None]:
@@ -53,6 +61,9 @@ class Interrupts:
         if not _is_main():
             self._pass_on()
             return
+        from inspector import _native
+
+        _native.lines_hold(None)
         before, self._before = self._before, None
         if before is not None and signal.getsignal(signal.SIGINT) == self._take:
             signal.signal(signal.SIGINT, before)
@@ -68,11 +79,12 @@ class Interrupts:
     def _take(self, number: int, frame: FrameType | None) -> None:
         from inspector import _native  # not at the top: saved reports are read without the extension
 
-        if not self.is_over and _native.lines_hold():
+        if not self.is_over and _native.lines_hold(False):
             return
         if not self.is_over and (self.held or (frame is not None and frame.f_code in self.guarded)):
             self._came = number
         elif self._before is not None:
+            self._came = None
             self._before(number, frame)
 
 

@@ -34,8 +34,8 @@ static PyObject *lines_call(PyObject *module /* borrowed */, PyObject *const *ar
                  : PyErr_Format(PyExc_TypeError, "lines_call() takes a callable");
 }
 
-static PyObject *lines_hold(PyObject *module /* borrowed */, PyObject *none /* borrowed */) {
-    lines_held = lines_held || lines_running;
+static PyObject *lines_hold(PyObject *module /* borrowed */, PyObject *came_before /* borrowed */) {
+    lines_held = came_before != Py_None && (lines_held || lines_running || came_before == Py_True);
     return PyBool_FromLong(lines_running);
 }
 
@@ -221,6 +221,6 @@ static PyObject *lines_variable_of(PyObject *module /* borrowed */, PyObject *ar
 }
 
 PART_FUNCTIONS(lines, {"lines_open", lines_open, METH_O, NULL},
-               {"lines_close", lines_close, METH_NOARGS, NULL}, {"lines_hold", lines_hold, METH_NOARGS, NULL},
+               {"lines_close", lines_close, METH_NOARGS, NULL}, {"lines_hold", lines_hold, METH_O, NULL},
                {"lines_call", (PyCFunction)(void (*)(void))lines_call, METH_FASTCALL, NULL},
                {"frame_variable", lines_variable_of, METH_VARARGS, NULL})
