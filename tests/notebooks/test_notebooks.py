@@ -35,7 +35,7 @@ SAYS = {
         r"2 named, 1 not stored anywhere",
     ),
     "50_c_op.ipynb": (
-        r"crossings: 10 in ten calls, 1 in one",
+        r"calls into C: 10 one by one, 1 compiled together",
         r"1000 numbers +ten calls +[\d.]+ µs +one call +[\d.]+ µs +crossing is +\d+% of ten",
     ),
     "60_your_own_extension.ipynb": (
