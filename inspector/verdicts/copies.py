@@ -152,4 +152,4 @@ def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tupl
         return "a part of it was selected", "a slice with steps is a view"
     if given.read_only and not made.read_only:
         return "the source is read-only, the result is not", ""
-    return "a copy was asked for", "share it where nobody writes"
+    return "a copy was asked for", ""

@@ -20,7 +20,7 @@ def brief(copy: Copy) -> str:
         return " → ".join(map(_kind, copy.reason.partition(": ")[2].split(" → ")))
     if copy.reason.startswith("layout changes: "):
         return copy.reason.partition(": ")[2]
-    return "" if copy.reason == "a copy was asked for" else copy.reason
+    return copy.reason
 
 
 def _kind(side: str) -> str:

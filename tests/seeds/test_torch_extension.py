@@ -93,7 +93,7 @@ class TestSmall:
             sample.gcd(35, 42)
             with pytest.raises(TypeError):
                 sample.gcd(35)
-        shown = str(trace)
+        shown = trace.tree()
         assert 'PyArg_ParseTuple "ii" → 35, 42' in shown
         assert 'Py_BuildValue "i" → 7' in shown
         assert "failed" in shown
