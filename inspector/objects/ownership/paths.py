@@ -39,7 +39,8 @@ def _with_path(one: Owner, holder: _native.Subject | None, names: Mapping[int, s
         do = f"get_ipython().push({{'{one.key}': 0}}, False)" if kept else "%reset out"
         return replace(one, path=path, do=do)
     if one.kind in ("global", "local"):
-        outer = "" if one.kind == "local" or "." not in one.holder else f"{one.holder}."
+        own = one.kind == "local" or one.address in names or one.holder in ("__main__", "builtins")
+        outer = "" if own or not one.holder else f"{one.holder}."
         path = f"{outer}{one.key}"
         return replace(one, path=path, do=f"del {path}") if _is_typed(one.key) else one
     if holder is None or one.key[:4] == "key " or time.perf_counter_ns() > stop_ns:

@@ -240,7 +240,7 @@ def _gap(references: int | ImmortalType, found: Sequence[Owner], truncated: bool
     notes = []
     if missing < 0:
         notes.append(f"{-missing} more holders than references: memory changed while it was read")
-    if missing >= 0 and native > missing:
+    if missing > 0 and native > missing:
         notes.append(
             f"{_many(native, 'pointer')} in native code for {_many(missing, 'missing reference')}: "
             "some only borrow the object"
