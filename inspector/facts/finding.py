@@ -27,7 +27,7 @@ class Finding:
 KINDS: Final = (
     Finding(
         slug="borrowed-pointer",
-        what="nobody keeps these bytes alive",
+        what="it does not keep its bytes alive",
         why="it holds an address without an owner: when the memory is freed, a read gives another's bytes",
         do="copy the bytes while their owner lives",
     ),
