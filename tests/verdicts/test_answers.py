@@ -115,7 +115,7 @@ def test_a_large_container_is_counted_whole_or_says_so(monkeypatch: pytest.Monke
     held = [float(i) for i in range(100_000)]
     assert texts(inspector.inspect(held))[0] == "3.2 MB in all."
     assert texts(inspector.inspect([list(range(300_000))]))[0] == "11 MB in all."
-    assert inspector.inspect({"k": np.array([None, "a" * 999], dtype=object)}).contents.bytes > 1_000
+    assert inspector.inspect({"k": np.array([None, "a" * len(held)], dtype=object)}).contents.bytes > 1_000
     monkeypatch.setattr("inspector.objects.reach.reached.MOST_OBJECTS", 10_000)
     report = inspector.inspect(held)
     assert not report.contents.complete

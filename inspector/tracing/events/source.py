@@ -205,7 +205,8 @@ def written_of(events: Events, bound: Iterable[Bound]) -> tuple[Written, ...]:
     for file, line, _ in places:
         if not isinstance(file, str) or not isinstance(line, int):
             continue
-        source = sources.setdefault(file, Source(file))
-        if (one := source.at(line)) is not None:
+        if file not in sources:
+            sources[file] = Source(file)
+        if (one := sources[file].at(line)) is not None:
             found[replace(one, cell=cells.get(file, -1))] = None
     return tuple(found)
