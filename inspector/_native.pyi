@@ -616,9 +616,6 @@ def lines_hold(came_before: bool | None, /) -> bool:
     `came_before`: hold it until the next one has run; None: hold none any more.
     """
 
-def frame_variable(frame: FrameType, name: str, /) -> tuple[Any, ...]:
-    """The value of a variable of a function's frame as (value,); () if it is unbound or has no such name."""
-
 # native/trace/record/stacks.c
 def stacks_open(open: bool, /) -> None:
     """Record the native frames of each conversion of grade deep and of each allocated block; or stop.

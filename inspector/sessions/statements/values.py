@@ -5,7 +5,7 @@ import ast
 import inspect
 from dataclasses import dataclass
 from functools import lru_cache
-from types import FrameType
+from types import CellType, FrameType
 from typing import Any, Final, Literal
 
 from inspector import _native
@@ -89,11 +89,23 @@ def _item(holder: Any, key: Any) -> Found:
 def named(frame: FrameType, name: str) -> Found:
     """The value of a name in a frame."""
     if frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-        if found := _native.frame_variable(frame, name):
+        if found := _variable(frame, name):
             return found
     elif (found := _item(frame.f_locals, name)) or frame.f_locals is frame.f_globals:
         return found
     return _item(frame.f_globals, name)
+
+
+def _variable(frame: FrameType, name: str) -> Found:
+    """A local variable of a function, read without making `f_locals`, which would keep every value."""
+    code = frame.f_code
+    value: Found = next(((value,) for key, value in _native.frame_locals(frame) if key == name), NONE)
+    if value and type(value[0]) is CellType and name in (*code.co_cellvars, *code.co_freevars):
+        try:
+            return (value[0].cell_contents,)
+        except ValueError:  # not bound yet
+            return NONE
+    return value
 
 
 def elements_of(value: Any) -> Blocks:

@@ -1,4 +1,4 @@
-// Which lines of the user's own code run, and what its names are bound to; code of libraries runs untouched.
+// Which lines of the user's own code run; code of libraries runs untouched.
 //
 // From 3.12 on sys.monitoring tells the lines of one code object. 3.11 has only the trace function, which
 // slows every frame of the thread down: there `lines_frame` evaluates each frame (PEP 523) and switches the
@@ -186,41 +186,6 @@ static PyObject *lines_close(PyObject *module /* borrowed */, PyObject *none /* 
     Py_RETURN_NONE;
 }
 
-// The value of a variable of a function's frame; from 3.12 on the C API has it. New, or NULL without error.
-static PyObject *lines_variable(PyFrameObject *frame /* borrowed */, PyObject *name /* borrowed */) {
-#if COMPAT_LINES_BY_TRACE
-    _PyInterpreterFrame *inner = frame->f_frame;
-    PyObject *names = inner->f_code->co_localsplusnames; // borrowed
-    for (int i = 0; i < inner->f_code->co_nlocalsplus; i++) {
-        if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), name) == 0) {
-            PyObject *found = inner->localsplus[i]; // borrowed
-            int kind = _PyLocals_GetKind(inner->f_code->co_localspluskinds, i);
-            if (found && kind & (CO_FAST_CELL | CO_FAST_FREE) && PyCell_Check(found)) {
-                found = PyCell_GET(found);
-            }
-            return Py_XNewRef(found);
-        }
-    }
-    return NULL;
-#else
-    PyObject *found = PyFrame_GetVar(frame, name); // new
-    if (!found) {
-        PyErr_Clear();
-    }
-    return found;
-#endif
-}
-
-static PyObject *lines_variable_of(PyObject *module /* borrowed */, PyObject *args /* borrowed */) {
-    PyObject *frame, *name; // borrowed
-    if (!PyArg_ParseTuple(args, "O!U:frame_variable", &PyFrame_Type, &frame, &name)) {
-        return NULL;
-    }
-    PyObject *found = lines_variable((PyFrameObject *)frame, name); // new
-    return found ? Py_BuildValue("(N)", found) : PyTuple_New(0);
-}
-
 PART_FUNCTIONS(lines, {"lines_open", lines_open, METH_O, NULL},
                {"lines_close", lines_close, METH_NOARGS, NULL}, {"lines_hold", lines_hold, METH_O, NULL},
-               {"lines_call", (PyCFunction)(void (*)(void))lines_call, METH_FASTCALL, NULL},
-               {"frame_variable", lines_variable_of, METH_VARARGS, NULL})
+               {"lines_call", (PyCFunction)(void (*)(void))lines_call, METH_FASTCALL, NULL})
