@@ -64,8 +64,10 @@ def finished(recorder: Recorder, watch: StatementWatch | None) -> Events:
     events = recorder.stop()
     from inspector.tracing.events.source import written_of
 
-    seen = watch is not None and watch.seen
-    return replace(events, bound=bound, values_seen=seen, written=written_of(events, bound))
+    if watch is None:
+        return replace(events, written=written_of(events))
+    written = written_of(events, bound, watch.sources)
+    return replace(events, bound=bound, values_seen=watch.seen, written=written)
 
 
 def left_in(folder: Path, pid: int, grade: str) -> Events:
@@ -74,4 +76,4 @@ def left_in(folder: Path, pid: int, grade: str) -> Events:
     from inspector.tracing.record.folder import read
 
     events = read(folder, pid, grade)
-    return replace(events, written=written_of(events, ()))
+    return replace(events, written=written_of(events))

@@ -41,8 +41,3 @@ def of_items(value: Bound) -> str:
 def of_parts(value: Bound) -> str:
     """Of a value made from an object of several blocks; "" of one with a single block."""
     return f"{value.parts:,} columns become one array" if value.parts > 1 else ""
-
-
-def of_shapes(value: Bound) -> str:
-    """Of a value with the elements of an operand, where no call was recorded."""
-    return of_parts(value) or f"the elements of {value.of}"

@@ -9,7 +9,7 @@ from inspector.facts.conversion import ByteEvidence, Copy, Crossing, Loss, Mater
 from inspector.facts.statements import Bound, Did, Inside, Statement, Written
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.copies import copies, judged
-from inspector.verdicts.reasons import brief, of_items, of_parts, of_shapes
+from inspector.verdicts.reasons import brief, of_items, of_parts
 
 NOT_IN_A_CELL = Unknown("not in a notebook")
 NO_CLOCK = Unknown("no clock was read")
@@ -77,8 +77,8 @@ def statements(
     for crossing in crossings:
         if (key := _key(crossing.site, lines)) is not None:
             _add(seen[key], crossing)
-    files = list(dict.fromkeys(one.file for one in written))
-    ordered = sorted(seen.values(), key=lambda one: (files.index(one.written.file), one.written.line))
+    files = {file: number for number, file in enumerate(dict.fromkeys(one.file for one in written))}
+    ordered = sorted(seen.values(), key=lambda one: (files[one.written.file], one.written.line))
     elsewhere = _Elsewhere([value for value in bound if not value.target], list(seen.values()))
     return tuple(row for one in ordered if one.written.kind != "import" for row in _rows(one, elsewhere))
 
@@ -102,13 +102,17 @@ def _add(seen: _Seen, crossing: Crossing) -> None:
 
 
 def _rows(seen: _Seen, elsewhere: _Elsewhere) -> list[Statement]:
-    rows = [_bound(seen, value, elsewhere) for value in seen.bound]
-    made = {id(found) for value in seen.bound for found in _makers(value, seen.evidence)}
-    rest = copies(found for found in seen.evidence if id(found) not in made)
-    if not rows:
-        return _unbound(seen, rest)
-    inside = _inside(seen, [copy for copy in rest if copy.verdict == "copied"])
-    rows[0] = _with(seen, rows[0], inside)
+    if not seen.bound:
+        return _unbound(seen, copies(seen.evidence))
+    makers = [_makers(value, seen.evidence) for value in seen.bound]
+    copied = any(copy.verdict == "copied" for copy in copies(seen.evidence))
+    rows = [
+        _bound(seen, value, list(map(judged, made)), copied, elsewhere)
+        for value, made in zip(seen.bound, makers, strict=True)
+    ]
+    known = {id(found) for made in makers for found in made}
+    rest = copies(found for found in seen.evidence if id(found) not in known)
+    rows[0] = _with(seen, rows[0], _inside(seen, [copy for copy in rest if copy.verdict == "copied"]))
     return rows
 
 
@@ -126,11 +130,9 @@ def _makers(value: Bound, evidence: Sequence[ByteEvidence]) -> list[ByteEvidence
     ]
 
 
-def _bound(seen: _Seen, value: Bound, others: _Elsewhere) -> Statement:
-    """The row of a value."""
-    made = [judged(found) for found in _makers(value, seen.evidence)]
-    copied_there = [copy for copy in copies(seen.evidence) if copy.verdict == "copied"]
-    did, reason, certain = _said(value, made, copied_there)
+def _bound(seen: _Seen, value: Bound, made: list[Copy], any_copied: bool, others: _Elsewhere) -> Statement:
+    """The row of a value. `made`: by the calls whose result it is; `any_copied`: some call copied bytes."""
+    did, reason, certain = _said(value, made, any_copied)
     where = others.line_of(value, seen) if value.relation == "apart" and not made else ""
     if where:
         reason, certain = where, True
@@ -144,7 +146,7 @@ def _bound(seen: _Seen, value: Bound, others: _Elsewhere) -> Statement:
     return replace(row, at_least=times == value.times and value.more)
 
 
-def _said(value: Bound, made: list[Copy], others: list[Copy]) -> tuple[Did, str, bool]:
+def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, bool]:
     """(what happened, why, whether that is proved)."""
     if value.relation in ("same object", "view", "in place"):
         return value.relation, "", True
@@ -152,7 +154,7 @@ def _said(value: Bound, made: list[Copy], others: list[Copy]) -> tuple[Did, str,
         return "unknown", str(value.shared_bytes), True
     copied = [copy for copy in made if copy.verdict == "copied"]
     if value.values == "equal" or copied:
-        reason = brief(copied[-1]) if copied else of_shapes(value)
+        reason = brief(copied[-1]) if copied else f"the elements of {value.of}"
         return "copied", of_parts(value) or reason, bool(copied) or value.compared_all
     if value.values == "different" or any(copy.verdict == "computed" for copy in made):
         return "new values", "", True
@@ -160,7 +162,7 @@ def _said(value: Bound, made: list[Copy], others: list[Copy]) -> tuple[Did, str,
         return "shared", "with memory that was there before", True
     if value.items:
         return "new values", of_items(value), True
-    if value.objects and others and value.parts > 1:
+    if value.objects and any_copied and value.parts > 1:
         return "copied", of_parts(value), False
     return ("new values" if value.of else "new"), "", bool(made)
 

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from inspector.facts.amounts import size
+from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.conversion import Loss, Trace
 from inspector.facts.statements import Statement, Statements
@@ -32,8 +32,8 @@ def answers(found: Statements, trace: Trace) -> Iterator[Answer]:
         yield _answer("records-dropped", text, "trace.dropped")
 
 
-def _answer(slug: str, text: str, evidence: str, about: Sequence[str] = (), costs: int = 0) -> Answer:
-    return Answer(slug, text, True, tuple(about), (evidence,), "", costs)
+def _answer(slug: str, text: str, evidence: str, costs: int = 0) -> Answer:
+    return Answer(slug, text, True, (), (evidence,), "", costs)
 
 
 def _copied(rows: Sequence[Statement], trace: Trace) -> Answer:
@@ -57,27 +57,33 @@ def _copied(rows: Sequence[Statement], trace: Trace) -> Answer:
 
 def _lines(rows: Sequence[Statement]) -> str:
     lines = {(row.site.file, row.site.line) for row in rows}
-    return "one line" if len(lines) == 1 else f"{len(lines):,} lines"
+    return "one line" if len(lines) == 1 else counted(len(lines), "line")
 
 
 def _nothing(rows: Sequence[Statement], trace: Trace) -> str:
+    """What was covered, where no copy was seen in it."""
     calls = sum(call.times for call in trace.calls)
-    if not calls and not rows:
-        return "No call into native code was seen."
-    return f"No copy was seen in {calls:,} call{'s' if calls != 1 else ''} into native code."
+    if calls or rows:
+        return f"No copy was seen in {counted(calls, 'call')} into native code."
+    if trace.hosted.asked:
+        hosts = ", ".join(path.rpartition("/")[2] for path in trace.hosted.hosts)
+        return f"{counted(trace.hosted.asked, 'call')} of Python's C API by {hosts}."
+    functions = counted(sum(one.functions_hooked for one in trace.seen), "function")
+    modules = counted(len(trace.seen), "module")
+    return f"No call into native code was seen; {functions} of {modules} were watched."
 
 
 def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
     """Values of the user's that changed, the first one before and after."""
     for row in rows:
         for loss in row.losses:
-            if not is_rounding(loss):
+            if not _is_rounding(loss):
                 text = f"{_changed(loss)} in line {row.site.line}: {_pair(loss)}."
                 yield _answer("values-changed", text, "statements.rows")
                 return
 
 
-def is_rounding(loss: Loss) -> bool:
+def _is_rounding(loss: Loss) -> bool:
     """Whether the change is the rounding of a narrower float, which the user asked for by its type."""
     return loss.rule == "precision" and "astype" in loss.site.text and "float" in loss.site.text
 

@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
 
-from inspector.facts.amounts import size
+from inspector.facts.amounts import counted, size
 from inspector.facts.conversion import Materialized
 from inspector.facts.statements import Inside, Statement, Statements
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Line, Span, Table, text
+from inspector.views.plain import clipped
 from inspector.views.sites import duration
 from inspector.views.view import blocks
 
@@ -44,8 +45,8 @@ def _calls(fact: Statements) -> tuple[Block, ...]:
     rows = tuple(
         (
             text(_place(row, True), "dim"),
-            text(_cut(row.site.text), "python"),
-            text(f"{row.calls:,} call{'s' if row.calls != 1 else ''}"),
+            text(clipped(row.site.text, MOST_SOURCE), "python"),
+            text(counted(row.calls, "call")),
             text(duration(row.native_ns)),
         )
         for row in slowest[:MOST_ROWS]
@@ -69,7 +70,7 @@ def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tu
     amount = "?" if isinstance(row.bytes, Unknown) else size(row.bytes) if row.bytes else ""
     yield (
         text("" if again else _place(row, of_file), "dim"),
-        text(f"  {row.target}" if again else _cut(row.site.text), "python"),
+        text(f"  {row.target}" if again else clipped(row.site.text, MOST_SOURCE), "python"),
         text(f"{row.verdict}{_times(row)}", STYLES.get(row.verdict, "fact")),
         text(amount),
         text(BARS[_bar(row.copied_bytes, most)], "warn"),
@@ -93,10 +94,6 @@ def _place(row: Statement, of_file: bool) -> str:
         return f"{row.site.cell}:{row.site.line}"
     name = f"{str(row.site.file).rsplit('/', 1)[-1]}:" if of_file else ""
     return f"{name}{row.site.line}"
-
-
-def _cut(source: str) -> str:
-    return source if len(source) <= MOST_SOURCE else f"{source[: MOST_SOURCE - 1]}…"
 
 
 def _bar(bytes_: int, most: int) -> int:

@@ -1,6 +1,7 @@
 """What each statement of a traced program did, against what NumPy itself says of the values afterwards."""
 
 # SPDX-License-Identifier: MIT
+import re
 import signal
 import subprocess
 import sys
@@ -106,6 +107,24 @@ def test_the_first_screen_is_the_users_lines(tmp_path: Path) -> None:
     assert line.split()[0] == "12" and "copied" in line and "gaps" in line
     again = inspector.load(saved(trace, tmp_path))
     assert again.statements == trace.statements
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("x = [1]\n", r" No call into native code was seen; [\d,]+ functions of \d+ modules? were watched\."),
+        ("import math\nmath.gcd(4, 6)\n", r" No copy was seen in 1 call into native code\."),
+    ],
+    ids=["no call", "no copy"],
+)
+def test_nothing_is_said_with_what_was_looked_at(tmp_path: Path, text: str, first: str) -> None:
+    path = tmp_path / "app.py"
+    path.write_text(text)
+    with inspector.trace("math") as trace:
+        exec(compile(text, str(path), "exec"), {})
+    line, *_ = str(trace.report.drawn(width=80)).splitlines()
+    assert re.fullmatch(first, line), line
 
 
 def saved(trace: Any, tmp_path: Path) -> Path:

@@ -3,14 +3,14 @@
 # SPDX-License-Identifier: MIT
 import threading
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
-from inspector.adapters.base import Elements, type_module
+from inspector.adapters.base import type_module
 from inspector.facts.statements import Bound, Relation, Written
 from inspector.facts.unknown import Unknown
+from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import values
 from inspector.sessions.statements.lines import Lines
 from inspector.tracing.events.code_places import is_users
@@ -18,8 +18,6 @@ from inspector.tracing.events.source import Source, written_as
 
 MOST_PASSES: Final = 6
 """How often the names of one statement are looked at; then its loop, or its function, runs unwatched."""
-
-
 MOST_CALLS: Final = 3 * MOST_PASSES
 """How often a function is entered before it runs unwatched altogether."""
 
@@ -42,7 +40,8 @@ class StatementWatch:
 
     def __init__(self) -> None:
         self._lines = Lines(self._event)
-        self._sources: dict[str, Source] = {}
+        self.sources: dict[str, Source] = {}
+        """The files of the statements seen."""
         self._open: dict[int, _Open] = {}
         self._passes: Counter[tuple[str, int]] = Counter()
         self._unwatched: set[tuple[str, int]] = set()
@@ -64,7 +63,7 @@ class StatementWatch:
         return tuple(replace(one, more=self._is_unwatched(one)) for one in self._found.values())
 
     def _is_unwatched(self, found: Bound) -> bool:
-        written = self._sources[found.file].at(found.line)
+        written = self.sources[found.file].at(found.line)
         return written is not None and _group(written) in self._unwatched
 
     def _event(self, kind: str, frame: FrameType, value: Any) -> bool:
@@ -109,9 +108,9 @@ class StatementWatch:
 
     def _source(self, frame: FrameType) -> Source:
         file = frame.f_code.co_filename
-        if file not in self._sources:
-            self._sources[file] = Source(file, frame.f_globals)
-        return self._sources[file]
+        if file not in self.sources:
+            self.sources[file] = Source(file, frame.f_globals)
+        return self.sources[file]
 
     def _is_worn(self, written: Written, frame: FrameType) -> bool:
         """Count a pass; whether the statement's loop, or the statement without a loop, had enough of them."""
@@ -157,16 +156,8 @@ class StatementWatch:
         relation: Relation = "in place" if augmented else how.relation
         operand = running.operands.get(how.of)
         of = written_as(written.text, how.of) if how.of and how.relation == "view" else how.of
-        self._add(
-            Bound(
-                file=written.file, line=written.line, target=target, what=values.described(value, blocks),
-                bytes=values.size_of(value, blocks), relation=relation, of=of, shared_bytes=how.shared_bytes,
-                values=how.values, compared_all=how.compared_all, ranges=values.ranges_of(blocks),
-                library=running.library, alone=self._calls == running.calls, times=1,
-                items=operand.items if operand else "", parts=_woven(operand, blocks),
-                objects=any(not one.numeric for one in blocks),
-            )
-        )  # fmt: skip
+        found = self._bound(running, target, value, blocks, replace(how, relation=relation, of=of))
+        self._add(replace(found, items=operand.items if operand else "", parts=_woven(operand, blocks)))
 
     def _changed(self, running: _Open, frame: FrameType) -> None:
         """Note an operand whose bytes the statement changed."""
@@ -175,15 +166,18 @@ class StatementWatch:
             if one.sample and found and id(found[0]) == one.address:
                 blocks = values.elements_of(found[0])
                 if blocks and values.sampled(blocks) not in (0, one.sample):
-                    self._add(
-                        Bound(
-                            file=running.written.file, line=running.written.line, target=name,
-                            what=values.described(found[0], blocks), bytes=0,
-                            relation="in place", of=name, shared_bytes=0, values="", compared_all=False,
-                            ranges=values.ranges_of(blocks), library=running.library,
-                            alone=self._calls == running.calls, times=1,
-                        )
-                    )  # fmt: skip
+                    how = values.Related("in place", name, 0, "", False)
+                    self._add(replace(self._bound(running, name, found[0], blocks, how), bytes=0))
+
+    def _bound(self, running: _Open, target: str, value: Any, blocks: Blocks, how: values.Related) -> Bound:
+        """A value that a statement bound or changed in one pass."""
+        return Bound(
+            file=running.written.file, line=running.written.line, target=target,
+            what=values.described(value, blocks), bytes=values.size_of(value, blocks),
+            relation=how.relation, of=how.of, shared_bytes=how.shared_bytes, values=how.values,
+            compared_all=how.compared_all, ranges=values.ranges_of(blocks), library=running.library,
+            alone=self._calls == running.calls, times=1, objects=any(not one.numeric for one in blocks),
+        )  # fmt: skip
 
     def _add(self, found: Bound) -> None:
         """Add up the passes of one statement that did the same."""
@@ -215,7 +209,7 @@ def _is_users(error: Exception) -> bool:
     return step is not None
 
 
-def _woven(operand: values.Before | None, blocks: Sequence[Elements]) -> int:
+def _woven(operand: values.Before | None, blocks: Blocks) -> int:
     """How many columns of a table a matrix has; 1 for anything else."""
     is_matrix = len(blocks) == 1 and len(blocks[0].shape) == 2
     return blocks[0].shape[1] if operand is not None and operand.columns > 1 and is_matrix else 1

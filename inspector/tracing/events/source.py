@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 import ast
 import linecache
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
@@ -191,15 +191,17 @@ def written_as(text: str, name: str) -> str:
     return ast.unparse(paths[0]) if len(uses) == 1 and paths else name
 
 
-def written_of(events: Events, bound: Iterable[Bound]) -> tuple[Written, ...]:
+def written_of(
+    events: Events, bound: Iterable[Bound] = (), known: Mapping[str, Source] | None = None
+) -> tuple[Written, ...]:
     """The statements of the user's files that records or values of a trace belong to, in the order of files.
 
-    A file is read now: afterwards it may change.
+    A file that is not `known` is read now: afterwards it may change.
     """
     sites = [site for site in events.sites if isinstance(site.file, str) and is_users(site.file)]
     places = [(site.file, site.line, site.cell) for site in sites]
     places += [(one.file, one.line, -1) for one in bound]
-    sources: dict[str, Source] = {}
+    sources = dict(known or {})
     cells = {file: cell for file, _, cell in places if isinstance(cell, int) and cell >= 0}
     found: dict[Written, None] = {}
     for file, line, _ in places:
