@@ -23,6 +23,7 @@ def answers(found: Statements, trace: Trace) -> Iterator[Answer]:
     """What the statements did, the most important first."""
     rows = [row for row in found.rows if row.verdict != "no bytes" or row.losses]
     yield from _lost(rows)
+    yield from _hosted(trace)
     yield _copied(rows, trace)
     if trace.calls_skipped:
         text = f"A sample: {trace.calls_skipped:,} calls from Python left out."
@@ -50,7 +51,7 @@ def _copied(rows: Sequence[Statement], trace: Trace) -> Answer:
     if inside:
         parts.append(f"{size(sum(one.bytes for one in inside))} copied inside libraries")
     if not parts:
-        return _answer("no-copy-seen", _nothing(rows, trace), "statements.rows")
+        return _answer("no-copy-in-your-lines", _elsewhere(rows, trace), "statements.rows")
     text = ", ".join(parts)
     return _answer("lines-copied", f"{text[0].upper()}{text[1:]}.", "statements.rows", costs=total)
 
@@ -60,17 +61,28 @@ def _lines(rows: Sequence[Statement]) -> str:
     return "one line" if len(lines) == 1 else counted(len(lines), "line")
 
 
-def _nothing(rows: Sequence[Statement], trace: Trace) -> str:
-    """What was covered, where no copy was seen in it."""
-    calls = sum(call.times for call in trace.calls)
-    if calls or rows:
-        return f"No copy was seen in {counted(calls, 'call')} into native code."
-    if trace.hosted.asked:
-        hosts = ", ".join(path.rpartition("/")[2] for path in trace.hosted.hosts)
-        return f"{counted(trace.hosted.asked, 'call')} of Python's C API by {hosts}."
+def _elsewhere(rows: Sequence[Statement], trace: Trace) -> str:
+    """Of a trace whose statements copied nothing: what others copied; else what was covered."""
+    copied = [copy for copy in trace.copies if copy.verdict == "copied"]
+    if copied:
+        calls = counted(sum(copy.times for copy in copied), "call")
+        return f"{size(sum(copy.copied_bytes for copy in copied))} copied by {calls} from no line of yours."
+    seen = counted(sum(call.times for call in trace.calls), "call")
+    if isinstance(trace.losses, Unknown):
+        return f"{seen} into native code; copies were not looked for."
+    if trace.calls or rows:
+        return f"No copy was seen in {seen} into native code."
     functions = counted(sum(one.functions_hooked for one in trace.seen), "function")
     modules = counted(len(trace.seen), "module")
     return f"No call into native code was seen; {functions} of {modules} were watched."
+
+
+def _hosted(trace: Trace) -> Iterator[Answer]:
+    """How often a program that embeds Python called it."""
+    if trace.hosted.asked:
+        hosts = ", ".join(path.rpartition("/")[2] for path in trace.hosted.hosts)
+        text = f"{hosts} called Python's C API {counted(trace.hosted.asked, 'time')}."
+        yield _answer("hosted", text, "trace.hosted")
 
 
 def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:

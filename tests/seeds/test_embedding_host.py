@@ -95,6 +95,15 @@ def test_a_reference_given_back_without_the_gil_is_a_finding(asked: Hosted) -> N
     assert str(Report("host", {"hosted": asked})).startswith(" host     1 call without the GIL, 3 calls lost")
 
 
+def test_the_first_lines_say_what_the_host_did_and_what_was_copied(host: str) -> None:
+    """The host has no lines of Python: what it made NumPy copy is not called nothing."""
+    trace = launched(host, "unlocked").trace
+    asked, copied, *_ = str(trace).splitlines()
+    assert asked == f" host called Python's C API {trace.hosted.asked:,} times."
+    assert copied == " 6 B copied by 1 call from no line of yours."
+    assert sum(copy.copied_bytes for copy in trace.copies) == 6
+
+
 def test_an_error_that_nobody_traps_ends_the_host_and_the_trace_tells(host: str) -> None:
     ended = launched(host, "untrapped")
     assert ended.code == -signal.SIGABRT

@@ -1,6 +1,7 @@
 """What each statement of a traced program did, against what NumPy itself says of the values afterwards."""
 
 # SPDX-License-Identifier: MIT
+import math
 import re
 import signal
 import subprocess
@@ -125,6 +126,13 @@ def test_nothing_is_said_with_what_was_looked_at(tmp_path: Path, text: str, firs
         exec(compile(text, str(path), "exec"), {})
     line, *_ = str(trace.report.drawn(width=80)).splitlines()
     assert re.fullmatch(first, line), line
+
+
+@pytest.mark.core
+def test_what_was_not_asked_for_is_not_called_nothing() -> None:
+    with inspector.trace("math", copies=False) as trace:
+        math.gcd(4, 6)
+    assert str(trace).splitlines()[0] == " 1 call into native code; copies were not looked for."
 
 
 def saved(trace: Any, tmp_path: Path) -> Path:
