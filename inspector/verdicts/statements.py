@@ -150,7 +150,7 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
     """(what happened, why, whether that is proved)."""
     if value.relation in ("same object", "view", "in place"):
         return value.relation, "", True
-    if value.relation == "unknown":
+    if value.relation == "unknown" and not made:
         return "unknown", str(value.shared_bytes), True
     copied = [copy for copy in made if copy.verdict == "copied"]
     if value.values == "equal" or copied:
@@ -158,8 +158,9 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
         return "copied", of_parts(value) or reason, bool(copied) or value.compared_all
     if value.values == "different" or any(copy.verdict == "computed" for copy in made):
         return "new values", "", True
-    if made and all(copy.verdict == "shared" and copy.confidence == "certain" for copy in made):
-        return "shared", "with memory that was there before", True
+    certain = all(copy.confidence == "certain" for copy in made)
+    if made and all(copy.verdict == "shared" for copy in made) and (certain or value.relation == "unknown"):
+        return "shared", "with memory that was there before", certain
     if value.items:
         return "new values", of_items(value), True
     if value.objects and any_copied and value.parts > 1:

@@ -13,6 +13,7 @@ from inspector.facts.unknown import Unknown
 from inspector.views.answers import head
 from inspector.views.answers import rows as answered
 from inspector.views.brief import brief
+from inspector.views.conversion import copied_rows
 from inspector.views.grammar import Block, Fold, Line, Span
 from inspector.views.plain import clipped
 from inspector.views.view import view
@@ -70,19 +71,18 @@ def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[
 
 def _of_trace(facts: Mapping[str, Any], everything: bool) -> Iterator[Block]:
     """The statements; the calls, modules and counters in a fold."""
-    statements = facts.get("statements")
+    statements, trace = facts.get("statements"), facts["trace"]
     if statements is not None:
         yield from _column("statements", statements)
-    whole = _column("trace", facts["trace"])
-    hosted = getattr(facts["trace"], "hosted", None)
-    if everything or (statements is not None and not statements.rows and getattr(hosted, "calls", None)):
+    whole = _column("trace", trace)
+    nobodys = statements is not None and not statements.rows
+    if everything or (nobodys and getattr(getattr(trace, "hosted", None), "calls", None)):
         yield from whole
-    else:
-        yield Fold(
-            Line("more", (Span("calls, copies one by one, modules", "dim"),), (Span("--all", "dim"),)),
-            whole,
-            0,
-        )
+        return
+    if nobodys and not isinstance(trace, Unknown):
+        yield from copied_rows(trace)
+    kinds = Span("calls, copies one by one, modules", "dim")
+    yield Fold(Line("more", (kinds,), (Span("--all", "dim"),)), whole, 0)
 
 
 def _lateness(block: Block) -> int:

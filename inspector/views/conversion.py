@@ -55,6 +55,13 @@ def of_trace(fact: Trace) -> tuple[Block, ...]:
     )
 
 
+def copied_rows(fact: Trace) -> Iterator[Line]:
+    """Copies that no line of the user's made, those with most bytes, each with its reason."""
+    copied = [copy for copy in fact.copies if copy.verdict == "copied"]
+    for copy in sorted(copied, key=lambda copy: -copy.copied_bytes)[: COPIES_SHOWN // 2]:
+        yield from _copy(copy)
+
+
 def _copies(fact: Trace) -> Iterator[Block]:
     copied = [copy for copy in fact.copies if copy.verdict == "copied"]
     crossed = sum(copy.times for copy in fact.copies)

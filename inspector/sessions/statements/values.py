@@ -128,7 +128,7 @@ def before(value: Any, sample: bool) -> Before | None:
         kind = type_name(type(value[0])).rpartition(".")[2]
         return Before(id(value), (), 0, items=f"{len(value):,} {kind}")
     if not blocks:
-        return None
+        return Before(id(value), (), 1) if _keeps_unseen(value) else None
     if type(value) in (list, tuple, dict):
         return Before(id(value), blocks, len(blocks))
     subject = _native.Subject(value)
@@ -136,6 +136,11 @@ def before(value: Any, sample: bool) -> Before | None:
     table = adapter.columns(value, 0) if adapter is not None else None
     columns = table[1] if table is not None else 1
     return Before(id(value), blocks, total_of(subject, blocks), columns, sampled(blocks) if sample else 0)
+
+
+def _keeps_unseen(value: Any) -> bool:
+    """Whether an object lends memory that nothing but the object can say the place of."""
+    return adapter_of(type(value)) is None and _native.speaks_buffer(type(value))
 
 
 def sampled(blocks: Blocks) -> int:
