@@ -1,6 +1,7 @@
 """The contract of the C extension inspector._native: signatures and docstrings, one block for each C file."""
 
 # SPDX-License-Identifier: MIT
+from array import array
 from collections.abc import Callable, Sequence
 from types import CodeType, FrameType
 from typing import Any, TypedDict, final
@@ -50,10 +51,15 @@ def names(namespace: dict[str, Any], /) -> list[tuple[str, str, int, int | None,
     """
 
 # native/heap/retained.c
-def retained(subject: Subject, /) -> tuple[list[tuple[str, int, int]], int, int]:
-    """What only the object keeps alive, with itself: ([(type name, objects, bytes)], visited, extra bytes).
+def retained(
+    subject: Subject, rows: array[int] = ..., references: array[int] = ..., holders: list[Any] = ..., /
+) -> tuple[list[tuple[str, int, int]], int, int, list[int]]:
+    """What only the object keeps alive, with itself: ([(type name, objects, bytes)], visited, extra bytes,
+    addresses of such rows).
 
-    `visited` counts the objects it reaches, without those that loaded modules hold. Runs no user code.
+    `visited` counts the objects it reaches, without those that loaded modules hold. `rows`: what is counted
+    beyond Python, as words (address, references, first of its references, their number) by address; an odd
+    address is no object's. `holders` keeps the objects that rows name. Runs no user code.
     """
 
 def retained_by_types(names: tuple[str, ...], ours: tuple[type, ...], /) -> list[int]:

@@ -130,7 +130,9 @@ def _gathered(
     facts["layout"] = _asked("layout", "layout", subject)
     facts["parts"] = _asked("parts", "parts", subject)
     facts["contents"] = _asked("contents", "contents", subject)
-    facts["materialization"] = _asked("materialization", "materialization", subject)
+    facts["autograd"] = _asked("autograd", "autograd", subject)
+    kept = getattr(facts["autograd"], "retained_bytes", None)
+    facts["materialization"] = _asked("materialization", "materialization", subject, kept)
     facts["lazy"] = _lazy(subject)
     return {column: fact for column, fact in facts.items() if fact is not None}
 

@@ -2,14 +2,16 @@
 
 # SPDX-License-Identifier: MIT
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from struct import calcsize
 from types import MemberDescriptorType
 from typing import Any, ClassVar
 
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.formats import format_name, letter, number_text
 from inspector.adapters.told import Told, closed, told
+from inspector.facts.autograd import Autograd
 from inspector.facts.layout import Member
 from inspector.facts.memory import Range
 from inspector.facts.record import dataclass
@@ -154,6 +156,13 @@ class Adapter:
         """Objects that keep its bytes alive, as (relation, object): ("owner", owner)."""
         owner = self.owner(x)
         return () if owner is None else (("owner", owner),)
+
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """Add the counted objects of C++ that it owns, and what those own (adapters/beyond.py)."""
+
+    def graph(self, held: Sequence[Any]) -> Autograd | None:
+        """The graphs that objects of its library keep for backward(); None without one."""
+        return None
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """Named parts with their own bytes (columns, fields). A lazy iterator: the caller may stop early."""

@@ -10,24 +10,31 @@ import ctypes
 import mmap
 import struct
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Adapter, Elements, type_module, type_name
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.formats import number_text
 from inspector.adapters.told import Layer, Told, attribute, field, finding, of_type
+from inspector.adapters.torch_beyond import Walk
+from inspector.adapters.torch_graph import function_of, graph_of
+from inspector.facts.autograd import Autograd
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
-from inspector.objects.layouts.torch_tensors import CPU, META, Storage, Tensor, storage, tensor
+from inspector.objects.layouts.torch_tensors import (
+    CPU,
+    DTYPES,
+    META,
+    Storage,
+    Tensor,
+    dtype_name,
+    itemsize,
+    storage,
+    tensor,
+)
 
-_DTYPES = """
-uint8:B1 int8:b1 int16:h2 int32:i4 int64:q8 float16:e2 float32:f4 float64:d8 complex32:c4
-complex64:c8 complex128:c16 bool:?1 qint8:b1 quint8:B1 qint32:i4 bfloat16:-2 quint4x2:-1 quint2x4:-1
-bits1x8:-1 bits2x4:-1 bits4x2:-1 bits8:-1 bits16:-2 float8_e5m2:-1 float8_e4m3fn:-1
-float8_e5m2fnuz:-1 float8_e4m3fnuz:-1 uint16:H2 uint32:I4 uint64:Q8
-"""
-DTYPES = tuple(_DTYPES.split())
-"""c10::ScalarType in order: name, struct code ("-", "c": none), bytes."""
 CDATA = 16
 """Offset of the pointer to the C++ object in THPVariable and THPStorage."""
 BITS = {"Conjugate": "conj", "Negative": "neg", "ZeroTensor": "zero"}
@@ -82,6 +89,16 @@ class TorchTensors(Adapter):
         base = None if _is_storage(x) else _base(x)
         return held if base is None else (("_base", base), *held)
 
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """Its tensor or storage in C++, and with it the graph that the tensor keeps."""
+        Walk(found, lent).add(x, False)
+
+    def graph(self, held: Sequence[Any]) -> Autograd | None:
+        """The graphs that tensors keep, and nodes."""
+        found = [tensor for x in held if not _is_storage(x) and (tensor := _tensor(x)) is not None]
+        nodes = {node: one for one in found if (node := function_of(one))}
+        return graph_of(nodes, sum(one.elements == 1 for one in nodes.values()))
+
     def owns(self, x: Any) -> bool | Unknown:
         """True if it made its storage and is not a view of another tensor."""
         kept = _storage(x) if _is_storage(x) else _kept(_tensor(x))
@@ -125,9 +142,9 @@ class TorchTensors(Adapter):
 
 def _of_tensor(x: Any, found: Tensor) -> Told:
     """The first matching case: never any data, not yet, elsewhere, freed; else by the storage."""
-    name, size = type_name(type(x)), _itemsize(found)
+    name, size = type_name(type(x)), itemsize(found)
     logical = found.elements * size
-    what = f"{name} {_dtype(found)} {found.shape}"
+    what = f"{name} {dtype_name(found)} {found.shape}"
     if _is_lazy(x):
         kind = of_type(name)
         first = "the first forward()"
@@ -190,7 +207,7 @@ def _of_sparse(what: str, found: Tensor, logical: int) -> Told:
         seen.append(field("coalesced_", "true" if found.coalesced else "false: duplicates pending"))
     layers = [Layer("wrapper", what, evidence=tuple(seen), would=("to_dense()",), would_not=("repr",))]
     for part in found.parts:
-        text = f"{_dtype(part)} {part.shape}"
+        text = f"{dtype_name(part)} {part.shape}"
         spans = tuple(block.range for block in _block(part, "") if block.range.bytes)
         layers.append(Layer("buffer", text, spans=spans, depth=1))
     return Told(tuple(layers), "virtual", logical)
@@ -262,25 +279,17 @@ def _base(x: Any) -> Any:
         return c.TensorBase.__dict__["_base"].__get__(x)
 
 
-def _dtype(found: Tensor) -> str:
-    return DTYPES[found.dtype].partition(":")[0] if found.dtype < len(DTYPES) else "unknown dtype"
-
-
-def _itemsize(found: Tensor) -> int:
-    return int(DTYPES[found.dtype].partition(":")[2][1:]) if found.dtype < len(DTYPES) else 0
-
-
 def _reach(found: Tensor) -> int:
     """Bytes of the storage that the tensor needs, its offset included; 0 if it has no elements."""
     if not found.elements or len(found.strides) != len(found.shape):
         return 0
     last = found.offset + sum((n - 1) * step for n, step in zip(found.shape, found.strides, strict=True))
-    return (last + 1) * _itemsize(found)
+    return (last + 1) * itemsize(found)
 
 
 def _block(found: Tensor, exporter: str) -> tuple[Elements, ...]:
     """One block; () if there are no bytes, or fewer than the tensor needs: reading them would crash."""
-    kept, size = found.storage, _itemsize(found)
+    kept, size = found.storage, itemsize(found)
     if kept is None or not kept.start or not size or found.device != CPU:
         return ()
     if kept.bytes < _reach(found):
@@ -290,7 +299,7 @@ def _block(found: Tensor, exporter: str) -> tuple[Elements, ...]:
     strides = tuple(step * size for step in found.strides)
     address = kept.start + found.offset * size
     code = DTYPES[found.dtype].partition(":")[2][0]
-    name = _dtype(found)
+    name = dtype_name(found)
     return (Elements("struct fields", address, found.shape, strides, size, name, code, False, exporter),)
 
 
@@ -310,6 +319,11 @@ def _exporter(kept: Storage | None) -> Any:
     if raw is None or int.from_bytes(raw, "little") not in known:
         return None
     return ctypes.cast(kept.exporter, ctypes.py_object).value
+
+
+def lent(kept: Storage) -> tuple[bool, Any]:
+    """Whether another library frees a storage's bytes, and its Python object that does, or None."""
+    return kept.deleter in FOREIGN, _exporter(kept)
 
 
 def _learn(torch: Any) -> None:
@@ -337,12 +351,12 @@ def _deleter_text(kept: Storage) -> str:
 
 def _tensor_names(x: Any, found: Tensor) -> list[tuple[str, str]]:
     rows = [
-        ("dtype", f"torch.{_dtype(found)}"),
+        ("dtype", f"torch.{dtype_name(found)}"),
         ("stride()", f"{found.strides} elements"),
         ("storage_offset()", str(found.offset)),
         ("_version", "not counted (inference mode)" if found.version is None else str(found.version)),
         ("use_count", str(found.references)),
-        ("autograd", "in a graph or requires_grad" if found.has_autograd else "no"),
+        ("autograd", "in a graph or requires_grad" if found.autograd else "no"),
     ]
     bits = () if _is_fake(x) else _lazy_bits(x)
     return [*rows, *((f"is_{bit}", "True") for bit in bits)]

@@ -18,6 +18,7 @@ COLUMNS: Final = {
     "layout": "layout:Layout",
     "parts": "parts:Parts",
     "contents": "contents:Contents",
+    "autograd": "autograd:Autograd",
     "materialization": "materialization:Materialization",
     "lazy": "lazy:Lazy",
     "aliases": "aliases:Aliases",

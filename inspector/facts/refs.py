@@ -152,12 +152,15 @@ class Retained:
     """What only this object keeps alive, and what is freed with it."""
 
     objects: int
-    retained_bytes: int
+    retained_bytes: int | Unknown
+    """Unknown where something that it keeps cannot be followed."""
     by_type: tuple[tuple[str, int, int], ...]
     """(type name, objects, bytes), most bytes first."""
 
     def __repr__(self) -> str:
-        return f"<Retained: {self.objects:,} objects, {self.retained_bytes:,} bytes>"
+        kept = self.retained_bytes
+        size = f"bytes unknown: {kept.reason}" if isinstance(kept, Unknown) else f"{kept:,} bytes"
+        return f"<Retained: {self.objects:,} objects, {size}>"
 
 
 OWNER_KINDS = (

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from inspector.facts.refs import Retained
+from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
@@ -13,9 +14,10 @@ _SHOWN = 6
 def _retained(fact: Retained) -> tuple[Block, ...]:
     others = fact.objects - 1
     alone = "the object itself" if not others else f"the object and {others:,} more"
+    kept = fact.retained_bytes
     summary = Line(
         "retained",
-        (Span(size(fact.retained_bytes)), Span(f"  {alone}", "dim")),
+        (Span(str(kept) if isinstance(kept, Unknown) else size(kept)), Span(f"  {alone}", "dim")),
         (),
         "Freed with the object's last reference: nothing else keeps it alive.",
         "docs/reference/heap.md#retained",

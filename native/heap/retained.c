@@ -12,6 +12,12 @@
 // are never retained. A reference that is not reported (objects/edges.c) leaves its object held: the answer
 // may be too small, never too large.
 //
+// Beyond Python: a tensor owns C++ objects that are counted too, and those own others and objects of Python.
+// An adapter reads them and hands over rows: address, count, the first of its references and their number.
+// They are entries like objects, with the lowest bit of the address set. A row of an object of Python says
+// what it owns besides; what has a row and is reached by tp_traverse is left out, because the rows say who
+// owns it. `holders` keeps what the rows name alive meanwhile: a start object that is not counted.
+//
 // Memory: 16 bytes an object in order of arrival, which is also the queue, and 4 to 8 in the table that
 // finds it by address, at most half full; both grow by doubling and are given back to the system at the end.
 // The GIL is held and the gc is off throughout. All object pointers are borrowed.
@@ -27,19 +33,50 @@
 #define START (-((Py_ssize_t)1 << 60))
 
 typedef struct {
-    PyObject *object; // borrowed
+    PyObject *object; // borrowed; of C++, if its lowest bit is set
     Py_ssize_t left;  // references not yet explained; START for a start object
 } retained_entry;
 
 typedef struct {
+    uint64_t address, references, first, count;
+} beyond_row;
+
+typedef struct {
+    Py_buffer rows;       // of beyond_row, by address
+    Py_buffer references; // of uint64_t: addresses
+    PyObject *holders;    // borrowed list
+} beyond;
+
+typedef struct {
     arena entries;
     size_t used;
-    arena table;      // of uint32_t: index + 1 of an entry, by address
-    size_t slots;     // a power of two
-    arena_stack open; // held objects whose references are still to be followed
+    arena table;          // of uint32_t: index + 1 of an entry, by address
+    size_t slots;         // a power of two
+    arena_stack open;     // held objects whose references are still to be followed
+    const beyond *beyond; // or NULL
+    visitproc visit;      // of the walk that goes on
     interrupt_watch watch;
     int failed; // memory ran out, or Ctrl-C
 } retained_graph;
+
+static int is_native(const PyObject *object) { return (uintptr_t)object & 1; }
+
+static const beyond_row *row_of(const retained_graph *graph, const PyObject *object) {
+    if (!graph->beyond) {
+        return NULL;
+    }
+    const beyond_row *rows = graph->beyond->rows.buf;
+    size_t low = 0, high = (size_t)graph->beyond->rows.len / sizeof(*rows);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (rows[middle].address == (uintptr_t)object) {
+            return &rows[middle];
+        }
+        low = rows[middle].address < (uintptr_t)object ? middle + 1 : low;
+        high = rows[middle].address < (uintptr_t)object ? high : middle;
+    }
+    return NULL;
+}
 
 static retained_entry *entry_at(retained_graph *graph, size_t index) {
     return (retained_entry *)graph->entries.start + index;
@@ -115,11 +152,36 @@ static void hold_modules(retained_graph *graph) {
     }
 }
 
+static Py_ssize_t references_of(const retained_graph *graph, PyObject *object) {
+    if (is_native(object)) {
+        const beyond_row *row = row_of(graph, object);
+        return row ? (Py_ssize_t)row->references : HELD;
+    }
+    return compat_is_immortal(object) ? HELD : Py_REFCNT(object);
+}
+
+// A visitproc: what has a row is owned by other rows.
+static int visit_unless_row(PyObject *object, void *arg) {
+    retained_graph *graph = arg;
+    return row_of(graph, object) ? 0 : graph->visit(object, graph);
+}
+
+static void follow(retained_graph *graph, PyObject *object, visitproc visit) {
+    const beyond_row *row = row_of(graph, object);
+    graph->visit = visit;
+    if (!is_native(object) && edges_has(object)) {
+        edges_visit(object, row ? visit_unless_row : visit, graph);
+    }
+    for (uint64_t i = 0; row && i < row->count && !graph->failed; i++) {
+        const uint64_t *references = graph->beyond->references.buf;
+        visit((PyObject *)(uintptr_t)references[row->first + i], graph);
+    }
+}
+
 // A visitproc: one reference from inside is explained.
 static int explain(PyObject *object, void *arg) {
     retained_graph *graph = arg;
-    Py_ssize_t count = compat_is_immortal(object) ? HELD : Py_REFCNT(object);
-    retained_entry *entry = graph_entry(graph, object, count);
+    retained_entry *entry = graph_entry(graph, object, references_of(graph, object));
     if (entry && entry->left != START && entry->left < HELD / 2) {
         entry->left--;
     }
@@ -133,8 +195,8 @@ static void explain_all(retained_graph *graph) {
         if (i + AHEAD < graph->used) {
             __builtin_prefetch(entry_at(graph, i + AHEAD)->object);
         }
-        if (entry.left < HELD / 2 && edges_has(entry.object)) {
-            edges_visit(entry.object, explain, graph);
+        if (entry.left < HELD / 2) {
+            follow(graph, entry.object, explain);
         }
     }
 }
@@ -161,9 +223,7 @@ static void keep_all(retained_graph *graph) {
         while (graph->open.used && !graph->failed) {
             PyObject *object = arena_pop(&graph->open);
             graph->failed |= interrupt_step(&graph->watch);
-            if (edges_has(object)) {
-                edges_visit(object, keep, graph);
-            }
+            follow(graph, object, keep);
         }
     }
 }
@@ -175,10 +235,17 @@ static int graph_solve(retained_graph *graph) {
     return graph->failed ? -1 : 0;
 }
 
-static int count_retained(retained_graph *graph, tally *counts) {
+// Objects of Python by type; those of C++ as addresses in `natives`.
+static int count_retained(retained_graph *graph, tally *counts, PyObject *natives /* borrowed or NULL */) {
     for (size_t i = 0; i < graph->used; i++) {
         retained_entry *entry = entry_at(graph, i);
-        if (entry->left > 0) {
+        if (entry->left > 0 || (graph->beyond && entry->object == graph->beyond->holders)) {
+            continue;
+        }
+        if (is_native(entry->object)) {
+            if (natives && list_add(natives, PyLong_FromVoidPtr(entry->object)) < 0) {
+                return -1;
+            }
             continue;
         }
         tally_row *row = tally_find(counts, Py_TYPE(entry->object));
@@ -190,12 +257,17 @@ static int count_retained(retained_graph *graph, tally *counts) {
     return 0;
 }
 
-static PyObject *retained_of(PyObject *object) {
-    retained_graph graph = {.failed = 0};
+static PyObject *retained_of(PyObject *object, const beyond *of) {
+    retained_graph graph = {.beyond = of->holders ? of : NULL};
     tally counts = {.used = 0};
+    _owned_ PyObject *natives = PyList_New(0);
     graph_entry(&graph, object, START);
+    if (of->holders) {
+        graph_entry(&graph, of->holders, START);
+    }
     PyObject *rows = NULL; // owned
-    int solved = !graph.failed && graph_solve(&graph) == 0 && count_retained(&graph, &counts) == 0;
+    int solved =
+        natives && !graph.failed && graph_solve(&graph) == 0 && count_retained(&graph, &counts, natives) == 0;
     if (solved) {
         rows = tally_list(&counts);
     }
@@ -203,20 +275,43 @@ static PyObject *retained_of(PyObject *object) {
     size_t looked_at = graph.used;
     graph_deinit(&graph);
     tally_deinit(&counts);
-    if (!solved) {
+    if (!solved && !PyErr_Occurred()) {
         interrupt_raise(&graph.watch);
     }
-    return rows ? Py_BuildValue("Nnn", rows, (Py_ssize_t)looked_at, (Py_ssize_t)extra) : NULL;
+    return rows ? Py_BuildValue("NnnO", rows, (Py_ssize_t)looked_at, (Py_ssize_t)extra, natives) : NULL;
 }
 
-static PyObject *retained_take(PyObject *module, PyObject *maybe_subject) {
-    PyObject *object = subject_object(module, maybe_subject); // borrowed
-    if (!object) {
+// Every range of references lies in its buffer.
+static int beyond_fits(const beyond *of) {
+    const beyond_row *rows = of->rows.buf;
+    uint64_t all = (uint64_t)of->references.len / sizeof(uint64_t);
+    for (size_t i = 0; i < (size_t)of->rows.len / sizeof(*rows); i++) {
+        if (rows[i].first > all || rows[i].count > all - rows[i].first) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static PyObject *retained_take(PyObject *module, PyObject *args) {
+    PyObject *maybe_subject; // borrowed
+    beyond of = {.holders = NULL};
+    if (!PyArg_ParseTuple(args, "O|y*y*O!:retained", &maybe_subject, &of.rows, &of.references, &PyList_Type,
+                          &of.holders)) {
         return NULL;
     }
-    arrays_prepare();
-    _collector_ int was_on = PyGC_Disable();
-    return retained_of(object);
+    PyObject *object = subject_object(module, maybe_subject); // borrowed
+    PyObject *found = NULL;                                   // owned
+    if (object && of.holders && !beyond_fits(&of)) {
+        PyErr_SetString(PyExc_ValueError, "references beyond their end");
+    } else if (object) {
+        arrays_prepare();
+        _collector_ int was_on = PyGC_Disable();
+        found = retained_of(object, &of);
+    }
+    PyBuffer_Release(&of.rows);
+    PyBuffer_Release(&of.references);
+    return found;
 }
 
 // Bytes that go with all these objects; -1 with an exception set.
@@ -227,7 +322,7 @@ static Py_ssize_t retained_bytes(arena_stack *start) {
     while (start->used && !graph.failed) {
         graph_entry(&graph, arena_pop(start), START);
     }
-    if (!graph.failed && graph_solve(&graph) == 0 && count_retained(&graph, &counts) == 0) {
+    if (!graph.failed && graph_solve(&graph) == 0 && count_retained(&graph, &counts, NULL) == 0) {
         bytes = 0;
         for (size_t i = 0; i < counts.capacity; i++) {
             bytes += counts.rows[i].bytes;
@@ -280,5 +375,5 @@ static PyObject *retained_by_types(PyObject *module, PyObject *args) {
     return list;
 }
 
-PART_FUNCTIONS(retained, {"retained", retained_take, METH_O, NULL},
+PART_FUNCTIONS(retained, {"retained", retained_take, METH_VARARGS, NULL},
                {"retained_by_types", retained_by_types, METH_VARARGS, NULL})

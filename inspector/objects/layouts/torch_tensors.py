@@ -8,12 +8,25 @@ struct begins with a vtable that torch exports under that class's name.
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
+from functools import cache
 
 from inspector import _native
 
-TENSOR_WORDS, STORAGE_WORDS = 27, 10
+TENSOR_WORDS, STORAGE_WORDS = 27, 11
+COUNT, HAS_WRAPPER = 0xFFFFFFFF, 1 << 63
+"""Bits of an intrusive count (c10/util/intrusive_ptr.h): strong references; has a Python object."""
+_DTYPES = """
+uint8:B1 int8:b1 int16:h2 int32:i4 int64:q8 float16:e2 float32:f4 float64:d8 complex32:c4
+complex64:c8 complex128:c16 bool:?1 qint8:b1 quint8:B1 qint32:i4 bfloat16:-2 quint4x2:-1 quint2x4:-1
+bits1x8:-1 bits2x4:-1 bits4x2:-1 bits8:-1 bits16:-2 float8_e5m2:-1 float8_e4m3fn:-1
+float8_e5m2fnuz:-1 float8_e4m3fnuz:-1 uint16:H2 uint32:I4 uint64:Q8
+"""
+DTYPES = tuple(_DTYPES.split())
+"""c10::ScalarType in order: name, struct code ("-", "c": none), bytes."""
+UNDEFINED = "UndefinedTensor"
 VTABLES = {
     "_ZTVN3c1011StorageImplE": "StorageImpl",
     "_ZTVN3c1010TensorImplE": "TensorImpl",
@@ -21,7 +34,14 @@ VTABLES = {
     "_ZTVN2at16SparseTensorImplE": "SparseTensorImpl",
     "_ZTVN2at19SparseCsrTensorImplE": "SparseCsrTensorImpl",
     "_ZTVN2at6native16NestedTensorImplE": "NestedTensorImpl",
+    "_ZTVN3c1019UndefinedTensorImplE": UNDEFINED,
+    "_ZTVN5torch8autograd12AutogradMetaE": "AutogradMeta",
+    "_ZTVN5torch8autograd22DifferentiableViewMetaE": "DifferentiableViewMeta",
+    "_ZTVN5torch8autograd14AccumulateGradE": "AccumulateGrad",
+    "_ZTVN5torch8autograd10CopySlicesE": "CopySlices",
 }
+_GENERATED = re.compile(r"_ZTVN5torch8autograd9generated\d+(\w+)E")
+"""Nodes of the built-in functions."""
 VTABLE_OFFSET = 16
 """An object points behind the vtable's offset to top and type (Itanium C++ ABI)."""
 SPARSE = {"SparseTensorImpl": (24, 25), "SparseCsrTensorImpl": (22, 23, 24)}
@@ -41,6 +61,7 @@ class Storage:
     address: int
     tensors: int
     """Strong references: of tensors, and of a Python storage object."""
+    wrapper: int
     start: int
     deleter: int
     context: int
@@ -49,29 +70,34 @@ class Storage:
     @property
     def is_cow(self) -> bool:
         """Whether the deleter is that of a copy-on-write block."""
-        return "cow_deleter" in ((_native.exported(self.deleter) or ("",))[0])
+        return "cow_deleter" in symbol_at(self.deleter)
 
     @property
     def cow_holders(self) -> int:
         """Storages that share the copy-on-write block."""
-        return _words(self.context, COW_COUNT_WORD + 1)[COW_COUNT_WORD]
+        return words_at(self.context, COW_COUNT_WORD + 1)[COW_COUNT_WORD]
 
     @property
     def exporter(self) -> int:
         """Address of the Python object that a foreign block came from: captured by the deleter."""
-        return _words(self.context, 2)[1]
+        return words_at(self.context, 2)[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """A c10::TensorImpl and what it points to."""
 
+    address: int
     kind: str
     """C++ class: "TensorImpl", "SparseTensorImpl"."""
     references: int
+    wrapper: int
+    """Address of its Python object; 0 if it has none. While others refer to the tensor, it refers to that."""
     storage: Storage | None
-    has_autograd: bool
-    version: int | None
+    autograd: int
+    """Address of its AutogradMeta: in a graph, or requires grad, or a view; 0: none."""
+    counter: int
+    """Address of the version counter, or 0."""
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     """Strides in elements."""
@@ -84,22 +110,28 @@ class Tensor:
     """Indices and values of a sparse tensor."""
     coalesced: bool
 
+    @property
+    def version(self) -> int | None:
+        """`_version`; None if it is not counted."""
+        return words_at(self.counter, 3)[2] & 0xFFFFFFFF if self.counter else None
+
 
 def tensor(cdata: int) -> Tensor | None:
     """The TensorImpl at an address; or None."""
-    kind = class_of(cdata)
-    raw = _native.read(cdata, 8 * TENSOR_WORDS) if kind.endswith("TensorImpl") else None
-    if raw is None:
+    words = words_at(cdata, TENSOR_WORDS)
+    kind = class_at(words[0])
+    if not kind.endswith("TensorImpl"):
         return None
-    words = struct.unpack(f"{TENSOR_WORDS}Q", raw)
     ranks = _signed(words[7])
     parts = tuple(filter(None, (tensor(words[i]) for i in SPARSE.get(kind, ()))))
     return Tensor(
+        address=cdata,
         kind=kind,
-        references=words[1] & 0xFFFFFFFF,
+        references=words[1] & COUNT,
+        wrapper=words[6] if words[1] & HAS_WRAPPER else 0,
         storage=storage(words[2]) if words[2] else None,
-        has_autograd=bool(words[3]),
-        version=_words(words[5], 3)[2] & 0xFFFFFFFF if words[5] else None,
+        autograd=words[3],
+        counter=words[5],
         shape=_sizes(words, ranks, 0),
         strides=_sizes(words, ranks, 1),
         offset=_signed(words[18]),
@@ -111,19 +143,42 @@ def tensor(cdata: int) -> Tensor | None:
     )
 
 
+def dtype_name(found: Tensor) -> str:
+    """The element type by torch's name: "float32"."""
+    return DTYPES[found.dtype].partition(":")[0] if found.dtype < len(DTYPES) else "unknown dtype"
+
+
+def itemsize(found: Tensor) -> int:
+    """Bytes of an element; 0 if the type is unknown."""
+    return int(DTYPES[found.dtype].partition(":")[2][1:]) if found.dtype < len(DTYPES) else 0
+
+
 def storage(address: int) -> Storage | None:
     """The StorageImpl at an address; or None."""
-    if class_of(address) != "StorageImpl":
+    words = words_at(address, STORAGE_WORDS)
+    if class_at(words[0]) != "StorageImpl":
         return None
-    words = _words(address, STORAGE_WORDS)
-    return Storage(address, words[1] & 0xFFFFFFFF, words[2], words[3], words[4], words[6])
+    wrapper = words[10] if words[1] & HAS_WRAPPER else 0
+    return Storage(address, words[1] & COUNT, wrapper, words[2], words[3], words[4], words[6])
 
 
 def class_of(address: int) -> str:
     """C++ class whose vtable the struct begins with; "" for an unknown one."""
-    (vtable,) = _words(address, 1)
-    symbol, offset = _native.exported(vtable) or ("", 0) if vtable else ("", 0)
-    return VTABLES.get(symbol, "") if offset == VTABLE_OFFSET else ""
+    return class_at(words_at(address, 1)[0])
+
+
+@cache
+def class_at(vtable: int) -> str:
+    """C++ class of a vtable; "" for an unknown one."""
+    symbol, offset = (_native.exported(vtable) if vtable else None) or ("", 0)
+    known = VTABLES.get(symbol) or (of[1] if (of := _GENERATED.fullmatch(symbol)) else "")
+    return known if offset == VTABLE_OFFSET else ""
+
+
+@cache
+def symbol_at(address: int) -> str:
+    """The exported symbol at an address of torch's libraries, which are never unloaded; "" for none."""
+    return (_native.exported(address) or ("",))[0]
 
 
 def _sizes(words: tuple[int, ...], ranks: int, which: int) -> tuple[int, ...]:
@@ -133,14 +188,14 @@ def _sizes(words: tuple[int, ...], ranks: int, which: int) -> tuple[int, ...]:
     if ranks <= INLINE_DIMENSIONS:
         first = 8 + which * INLINE_DIMENSIONS
         return tuple(map(_signed, words[first : first + ranks]))
-    return tuple(map(_signed, _words(words[8], 2 * ranks)[which * ranks : which * ranks + ranks]))
+    return tuple(map(_signed, words_at(words[8], 2 * ranks)[which * ranks : which * ranks + ranks]))
 
 
 def _signed(word: int) -> int:
     return word - (1 << 64) if word >> 63 else word
 
 
-def _words(address: int, count: int) -> tuple[int, ...]:
+def words_at(address: int, count: int) -> tuple[int, ...]:
     """Words at an address; zeros if not readable."""
     raw = _native.read(address, 8 * count) if address else None
     return struct.unpack(f"{count}Q", raw) if raw else (0,) * count

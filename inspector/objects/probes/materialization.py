@@ -27,20 +27,22 @@ STRIP_CELLS = 48
 _KINDS: Final = ("private", "zero_page", "file", "shared", "swapped", "absent")
 
 
-def materialization(subject: _native.Subject) -> Materialization:
+def materialization(subject: _native.Subject, kept: int | Unknown | None = None) -> Materialization:
     """How far the object's data exists, from its fields, mappings and the kernel's page tables.
 
-    Computes nothing, pages nothing in, runs no user code.
+    Computes nothing, pages nothing in, runs no user code. `kept`: bytes that it keeps, if they are known.
     """
     x = subject.get()
     adapter = adapter_of(type(x))
     told = adapter or (None if _broken(type(x)) else plain(type(x)))
-    return _opaque(x) if told is None else _of_stack(x, stack(x, told))
+    return _opaque(x) if told is None else _of_stack(x, stack(x, told), kept)
 
 
-def _of_stack(x: Any, of: Stack) -> Materialization:
+def _of_stack(x: Any, of: Stack, kept: int | Unknown | None) -> Materialization:
     pages = residency(of.spans, STRIP_CELLS, of.places)
-    retained = of.told.retained_bytes if of.told.retained_bytes is not DERIVED else retained_bytes(x, of)
+    derived = of.told.retained_bytes is DERIVED
+    if kept is None:
+        kept = retained_bytes(x, of) if derived else of.told.retained_bytes
     layers = tuple(_resident(layer, of, pages) for layer in of.layers)
     amounts = _amounts(of, pages)
     return Materialization(
@@ -48,11 +50,11 @@ def _of_stack(x: Any, of: Stack) -> Materialization:
         layers=(*layers, *_pages_layer(of, pages)),
         layers_left_out=of.left_out,
         logical_bytes=_logical(of),
-        retained_bytes=retained,
+        retained_bytes=kept,
         **amounts,
         waits_for=of.told.waits_for,
         materialized_by=of.told.materialized_by,
-        findings=tuple(dangers(of, retained)),
+        findings=tuple(dangers(of, kept)),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from inspector import _native
 from inspector.adapters.base import Adapter, Elements, type_attribute
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.registry import adapter_of
 from inspector.facts.record import dataclass
 from inspector.objects.layouts.overlap import Nested, TooLong, common_bytes, merged, nested
@@ -32,7 +33,7 @@ class Reached:
     """Of the arrays and tables among the objects."""
     arrays: int
     behind: tuple[Elements, ...]
-    """Blocks of what only those keep: the base of a view, the index of a table."""
+    """Blocks of what only those keep: the base of a view, the index of a table, the graph of a result."""
 
     @property
     def bytes(self) -> int:
@@ -57,7 +58,20 @@ def walked(
 
 
 def _row(own: int, fresh: int, _: int, held: list[Any], behind: list[Any]) -> Reached:
-    return Reached(own, fresh, (*blocks_of(held),), len(held), (*blocks_of(behind),))
+    further = (*blocks_of(behind), *_kept_by_cpp([*held, *behind]))
+    return Reached(own, fresh, (*blocks_of(held),), len(held), further)
+
+
+def _kept_by_cpp(held: Iterable[Any]) -> Iterator[Elements]:
+    """The blocks that C++ keeps for arrays: their storages, and those of the graph behind them."""
+    found = Beyond()
+    for one in held:
+        if (adapter := adapter_of(type(one))) is not None:
+            adapter.beyond(one, found)
+    for row in found.rows.values():
+        start, stop = row.span
+        if stop > start:
+            yield Elements("struct fields", start, (stop - start,), (1,), 1, "uint8", "B", False, row.kind)
 
 
 def blocks_of(arrays: Iterable[Any]) -> Iterator[Elements]:

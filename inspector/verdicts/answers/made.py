@@ -8,6 +8,7 @@ from inspector.facts.answers import Answer, Answers
 from inspector.facts.finding import Finding
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.copying import c_code, copy_of
+from inspector.verdicts.answers.graph import graph
 from inspector.verdicts.answers.keeping import exports, history, keeping, searched
 from inspector.verdicts.answers.what import same_object, what
 from inspector.verdicts.answers.words import answer, code, known
@@ -15,7 +16,10 @@ from inspector.verdicts.answers.writing import writing
 
 Facts = Mapping[str, Any]
 
-SAID_BY: Final = {"large-base": "keeps-base", "shared-copy-on-write": "write-copies"}
+SAID_BY: Final = {
+    "large-base": ("keeps-base", "keeps-graph"),
+    "shared-copy-on-write": ("write-copies",),
+}
 """Finding -> the answer that says the same."""
 MILD: Final = ("shared-copy-on-write", "large-base")
 """Findings that cost time or memory but break nothing."""
@@ -37,10 +41,10 @@ def without_answers(facts: Facts) -> dict[str, Any]:
 
 def answers(name: str, facts: Facts) -> Answers:
     """What the facts of one object answer, the most important first."""
-    said = [*what(name, facts), *same_object(name, facts)]
+    said = [*graph(name, facts), *what(name, facts), *same_object(name, facts)]
     consequences = [*writing(name, facts), *keeping(name, facts)]
     known_by = {one.slug for one in (*said, *consequences)}
-    dangers = [found for found in _findings(facts) if SAID_BY.get(found.slug) not in known_by]
+    dangers = [found for found in _findings(facts) if not known_by & {*SAID_BY.get(found.slug, ())}]
     kept = [_danger(found, name, facts) for found in dangers if found.slug == "large-base"]
     severe = [_danger(found, name, facts) for found in dangers if found.slug not in MILD]
     mild = [

@@ -268,9 +268,12 @@ def _container(facts: Facts) -> Iterator[Answer]:
     held, found = known(facts, "contents"), known(facts, "object")
     if held is None or found is None or isinstance(found.size_bytes, Unknown):
         return
-    total = found.size_bytes + held.bytes
+    kept = known(facts, "autograd")
+    whole = number(kept.retained_bytes) if kept is not None else 0
+    total = max(found.size_bytes + held.bytes, whole)
     inside = f", {_share(held.arrays_bytes, total)} in {counted(held.arrays, 'array')}" if held.arrays else ""
-    besides = f", besides what C code keeps for {listed(map(code, held.opaque[:3]))}" if held.opaque else ""
+    opaque = () if whole else held.opaque[:3]
+    besides = f", besides what C code keeps for {listed(map(code, opaque))}" if opaque else ""
     if held.complete:
         text = f"{size(total)} in all{inside}{besides}."
     else:

@@ -1,0 +1,120 @@
+"""What tensors, storages and graph nodes own in C++, read from memory: no wrapper is made, no hook runs."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Callable
+from typing import Any, Final
+
+from inspector.adapters.beyond import ODD, Beyond, Counted
+from inspector.objects.layouts import torch_nodes
+from inspector.objects.layouts.torch_nodes import FUNCTION_NODE, block_bytes
+from inspector.objects.layouts.torch_tensors import UNDEFINED, Storage, class_of, storage, tensor, words_at
+
+STORAGE, TENSOR, NODE = "torch storage", "torch tensor in C++", "torch graph node"
+NONE: Final = (0, 0)
+COW = "torch copy-on-write block"
+MOST_ROWS: Final = 200_000
+CDATA_WORD: Final = 2
+"""Word of the pointer to the C++ object in THPVariable, THPStorage and THPCppFunction."""
+
+Exporter = Callable[[Storage], tuple[bool, Any]]
+"""(whether another library frees the bytes, the Python object by which it does, or None)."""
+
+
+class Walk:
+    """Follows what C++ objects own."""
+
+    def __init__(self, beyond: Beyond, exporter: Exporter) -> None:
+        self.beyond, self.exporter = beyond, exporter
+        self.absent = set[int]()
+        self.open = list[tuple[Callable[[int], None], int]]()
+
+    def add(self, x: Any, is_function: bool) -> None:
+        """What one Python object owns: its tensor, storage or node."""
+        if id(x) in self.beyond.rows:
+            return
+        address = words_at(id(x) + 8 * (FUNCTION_NODE if is_function else CDATA_WORD), 1)[0]
+        kind = class_of(address)
+        follow = self._storage if kind == "StorageImpl" else self._tensor if "Tensor" in kind else self._node
+        self.beyond.add(Counted(id(x), 0, 0, "", NONE, self._owned(follow, address)))
+        self._drain()
+
+    def _drain(self) -> None:
+        while self.open and not self.beyond.why:
+            follow, address = self.open.pop()
+            if address | ODD not in self.beyond.rows:
+                follow(address)
+            if len(self.beyond.rows) > MOST_ROWS:
+                self.beyond.why = f"more than {MOST_ROWS:,} tensors and nodes"
+
+    def _owned(self, follow: Callable[[int], None], *addresses: int) -> tuple[int, ...]:
+        """References to C++ objects, which are followed later."""
+        there = [address for address in addresses if address and self._is_there(address)]
+        self.open += [(follow, address) for address in there]
+        return tuple(address | ODD for address in there)
+
+    def _is_there(self, address: int) -> bool:
+        """Whether it is not the one tensor that stands for none."""
+        if address | ODD in self.beyond.rows:
+            return True
+        if address not in self.absent and class_of(address) == UNDEFINED:
+            self.absent.add(address)
+        return address not in self.absent
+
+    def _wrapper(self, address: int, wrapper: int, references: int) -> tuple[int, ...]:
+        """A Python object owns its C++ object, which owns it as long as others refer to that too."""
+        if not wrapper:
+            return ()
+        if wrapper not in self.beyond.rows:
+            self.beyond.add(Counted(wrapper, 0, 0, "", NONE, (address | ODD,)))
+        return (wrapper,) if references > 1 else ()
+
+    def _row(self, address: int, references: int, kind: str, owns: tuple[int, ...]) -> None:
+        self.beyond.add(Counted(address | ODD, references, block_bytes(address), kind, NONE, owns))
+
+    def _tensor(self, address: int) -> None:
+        found = tensor(address)
+        if found is None:
+            self.beyond.why = "a tensor of a C++ class that is not known here"
+            return
+        owns = self._owned(self._storage, found.storage.address if found.storage else 0)
+        owns += self._owned(self._tensor, *(part.address for part in found.parts))
+        if found.autograd:
+            (gradient, function, bases), known = torch_nodes.references_of(found.autograd)
+            if not known:
+                self.beyond.why = "a tensor's autograd fields are not known here"
+            owns += self._owned(self._tensor, gradient, *bases) + self._owned(self._node, function)
+        owns += self._wrapper(address, found.wrapper, found.references)
+        self._row(address, found.references, TENSOR, owns)
+
+    def _node(self, address: int) -> None:
+        found = torch_nodes.node(address)
+        if found is None or not found.kind:
+            self.beyond.why = "a node of a C++ class that is not known here"
+            return
+        if any(one.packed for one in found.saved):
+            self.beyond.why = "a hook packed saved tensors: only its code knows what it keeps"
+        owns = self._owned(self._node, *found.following)
+        for one in found.saved:
+            owns += self._owned(self._tensor, one.tensor) + self._owned(self._node, *one.nodes)
+        for other in found.others:
+            owns += self._owned(self._tensor if "Tensor" in class_of(other) else self._node, other)
+        owns += self._wrapper(address, found.wrapper, found.references)
+        self._row(address, found.references, NODE, owns)
+
+    def _storage(self, address: int) -> None:
+        found = storage(address)
+        if found is None:
+            self.beyond.why = "a storage that is not known here"
+            return
+        owns = self._wrapper(address, found.wrapper, found.tensors)
+        foreign, exporter = self.exporter(found)
+        size = 0 if foreign or found.is_cow else found.bytes
+        span = (found.start, found.start + found.bytes)
+        if found.is_cow:
+            block = found.context | ODD
+            self.beyond.add(Counted(block, found.cow_holders, found.bytes, COW, span, ()))
+            owns += (block,)
+        if exporter is not None:
+            owns += (id(exporter),)
+        own, span = block_bytes(address) + size, span if size else NONE
+        self.beyond.add(Counted(address | ODD, found.tensors, own, STORAGE, span, owns))

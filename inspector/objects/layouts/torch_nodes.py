@@ -1,0 +1,175 @@
+"""Read torch's autograd graph from memory: a wrapper that a getter makes stays as long as its node.
+
+torch::autograd::Node, SavedVariable and AutogradMeta of torch 2.13 (torch/csrc/autograd/node.h,
+saved_variable.h, variable.h) as words of 8 bytes. Saved tensors lie behind the Node, at places that differ by
+class: they are found by the form of SavedVariable. Before use, the adapter compares a graph of its own.
+"""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from inspector.objects.layouts.torch_tensors import (
+    COUNT,
+    HAS_WRAPPER,
+    UNDEFINED,
+    class_at,
+    class_of,
+    words_at,
+)
+
+EDGES, WRAPPER = 11, 14
+NODE_WORDS: Final = 58
+"""Words of a Node without the fields of its class."""
+SAVED_WORDS: Final = 10
+EDGE_WORDS: Final = 2
+FUNCTION_SAVED, FUNCTION_NODE = 17, 27
+"""Words of THPFunction: its vector of SavedVariable, its PyNode."""
+GRAD, GRAD_FN, META_WORDS = 5, 6, 38
+VIEWS: Final = ((23, 29), (30, 36))
+"""DifferentiableViewMeta: word of a base, and of the byte that says whether it is there."""
+MOST_SAVED: Final = 10_000
+_NOT_TRUTHS: Final = 0xFE_FE_FE_FE_FF
+"""Bits that are 0 in the five truths of a SavedVariable that was filled."""
+LEAF: Final = "AccumulateGrad"
+PYTHON: Final = "PyNode"
+_NO_NODES: Final = ("Impl", "Meta", UNDEFINED)
+_PLAIN: Final = {LEAF, "CopySlices"}
+"""Classes that refer to tensors and nodes without a SavedVariable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A SavedVariable that was filled."""
+
+    tensor: int
+    """Address of the TensorImpl; 0 where a hook packed it, or backward() freed it."""
+    nodes: tuple[int, ...]
+    """Nodes that it refers to."""
+    packed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of the graph and what it refers to."""
+
+    address: int
+    kind: str
+    """C++ class: "AddmmBackward0"; "PyNode" of a function in Python; "" if unknown."""
+    references: int
+    wrapper: int
+    following: tuple[int, ...]
+    saved: tuple[Saved, ...]
+    others: tuple[int, ...]
+    """TensorImpls and nodes that it refers to as they are."""
+
+
+def node(address: int) -> Node | None:
+    """The node at an address, or None if nothing is there."""
+    words = words_at(address, max(block_bytes(address) // 8, NODE_WORDS)) if class_of(address) else ()
+    words = words or words_at(address, NODE_WORDS)  # of Python, or no node: its block may not be the malloc's
+    if not words[0]:
+        return None
+    if class_at(words[0]).endswith(_NO_NODES):
+        return None
+    wrapper = words[WRAPPER] if words[1] & HAS_WRAPPER else 0
+    kind = class_at(words[0]) or (PYTHON if _is_of_python(address, wrapper) else "")
+    following = tuple(filter(None, words_of(words[EDGES], words[EDGES + 1], EDGE_WORDS)))
+    fields = words[NODE_WORDS:] if kind != PYTHON else ()
+    saved = tuple(_saved_in(fields)) if kind != PYTHON else tuple(_saved_by_python(wrapper))
+    others = tuple(filter(_is_counted, fields)) if kind in _PLAIN else ()
+    return Node(address, kind, words[1] & COUNT, wrapper, following, saved, others)
+
+
+def words_of(start: int, stop: int, step: int) -> tuple[int, ...]:
+    """The first word of each item of a std::vector whose items have `step` words."""
+    count = (stop - start) // 8
+    return words_at(start, count)[::step] if 0 < count <= MOST_SAVED * step else ()
+
+
+def references_of(autograd: int) -> tuple[tuple[int, int, tuple[int, ...]], bool]:
+    """((gradient, grad_fn, bases of a view) of an AutogradMeta, whether it is known)."""
+    words = words_at(autograd, META_WORDS)
+    kind = class_at(words[0])
+    views = VIEWS if kind == "DifferentiableViewMeta" else ()
+    bases = tuple(words[base] for base, there in views if words[there] & 1)
+    return (words[GRAD], words[GRAD_FN], bases), bool(kind)
+
+
+def _is_of_python(address: int, wrapper: int) -> bool:
+    return bool(wrapper) and words_at(wrapper, FUNCTION_NODE + 1)[FUNCTION_NODE] == address
+
+
+def _saved_by_python(wrapper: int) -> Iterator[Saved]:
+    words = words_at(wrapper, FUNCTION_NODE + 1)
+    yield from _saved_between(words[FUNCTION_SAVED], words[FUNCTION_SAVED + 1])
+
+
+def _saved_between(start: int, stop: int) -> Iterator[Saved]:
+    count = (stop - start) // 8
+    if 0 < count <= MOST_SAVED * SAVED_WORDS and count % SAVED_WORDS == 0:
+        yield from _saved_in(words_at(start, count))
+
+
+def _saved_in(words: tuple[int, ...]) -> Iterator[Saved]:
+    """The SavedVariables among fields, and those in a vector among them."""
+    at = 0
+    while at < len(words):
+        if not words[at]:
+            at += 1
+            continue
+        found = _saved(words[at : at + SAVED_WORDS])
+        if found is not None:
+            yield found
+            at += SAVED_WORDS
+            continue
+        if at + 2 < len(words) and _is_vector(*words[at : at + 3]):
+            yield from _saved_between(words[at], words[at + 1])
+        at += 1
+
+
+def _is_vector(start: int, stop: int, end: int) -> bool:
+    """Whether three words are a std::vector of SavedVariables, by the first of them."""
+    size = 8 * SAVED_WORDS
+    if not start or not start < stop <= end or (stop - start) % size or start % 8:
+        return False
+    return _saved(words_at(start, SAVED_WORDS)) is not None
+
+
+def _saved(words: tuple[int, ...]) -> Saved | None:
+    """A SavedVariable: tensor, forward gradient, weak node, version, five truths, hooks, two nodes, truth."""
+    if len(words) < SAVED_WORDS or not words[0]:
+        return None
+    if words[5] & _NOT_TRUTHS or words[9] & 0xFE:
+        return None
+    kind = class_of(words[0])
+    nodes = tuple(filter(None, (words[7], words[8])))
+    if not kind.endswith(("TensorImpl", UNDEFINED)) or not all(map(_is_node, nodes)):
+        return None
+    return Saved(0 if kind == UNDEFINED else words[0], nodes, bool(words[6]))
+
+
+def _is_node(address: int) -> bool:
+    words = words_at(address, WRAPPER + 1)
+    return bool(class_at(words[0])) or _is_of_python(address, words[WRAPPER])
+
+
+def _is_counted(address: int) -> bool:
+    """Whether a word of a node that has no SavedVariable points to a tensor or a node."""
+    if address < 4096 or address % 8:
+        return False
+    kind = class_of(address)
+    return bool(kind) and kind not in (UNDEFINED, "StorageImpl")
+
+
+_usable = ctypes.CDLL(None).malloc_usable_size
+_usable.argtypes, _usable.restype = (ctypes.c_void_p,), ctypes.c_size_t
+
+
+def block_bytes(address: int) -> int:
+    """Bytes of the allocator's block that begins at an address."""
+    return int(_usable(address))

@@ -1,0 +1,23 @@
+"""The one count of what an object keeps: what is freed together with it, in Python and in C++."""
+
+# SPDX-License-Identifier: MIT
+from inspector import _native
+from inspector.facts.heap import by_name
+from inspector.facts.refs import Retained
+from inspector.facts.unknown import Unknown
+from inspector.objects.reach.beyond import beyond
+
+
+def freed(subject: _native.Subject) -> Retained:
+    """Objects and own bytes that would be freed with the object, itself included; with what C++ keeps.
+
+    Exact for references that the gc and adapters can see; others count as references from outside, so the
+    result is never too large. The Subject's own reference does not count.
+    """
+    more = beyond((subject,))
+    rows, _, _, addresses = _native.retained(subject, *more.words(), more.named())
+    heaviest = by_name([*rows, *more.sums(addresses)])
+    own_bytes: int | Unknown = sum(own_bytes for _, _, own_bytes in heaviest)
+    if more.why:
+        own_bytes = Unknown(f"not all of it can be followed: {more.why}")
+    return Retained(sum(objects for _, objects, _ in heaviest), own_bytes, tuple(heaviest))
