@@ -131,6 +131,7 @@ def _gathered(
     facts["parts"] = _asked("parts", "parts", subject)
     facts["contents"] = _asked("contents", "contents", subject)
     facts["autograd"] = _asked("autograd", "autograd", subject)
+    facts["model"] = _asked("model", "model", subject)
     kept = getattr(facts["autograd"], "retained_bytes", None)
     facts["materialization"] = _asked("materialization", "materialization", subject, kept)
     facts["lazy"] = _lazy(subject)

@@ -14,6 +14,7 @@ from inspector.adapters.told import Told, closed, told
 from inspector.facts.autograd import Autograd
 from inspector.facts.layout import Member
 from inspector.facts.memory import Range
+from inspector.facts.model import Model
 from inspector.facts.record import dataclass
 from inspector.facts.strides import dense
 from inspector.facts.unknown import Address, Unknown
@@ -162,6 +163,10 @@ class Adapter:
 
     def graph(self, held: Sequence[Any]) -> Autograd | None:
         """The graphs that objects of its library keep for backward(); None without one."""
+        return None
+
+    def model(self, x: Any) -> Model | None:
+        """A module's or an optimizer's tensors by name; None if it is none."""
         return None
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:

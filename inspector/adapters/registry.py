@@ -30,6 +30,7 @@ _NOT_ADAPTERS = (
     "told",
     "torch_beyond",
     "torch_graph",
+    "torch_parts",
     "trial",
     "numpy_layers",
     "pandas_layers",

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from inspector.adapters.beyond import ODD, Beyond, Counted
 from inspector.objects.layouts import torch_nodes
-from inspector.objects.layouts.torch_nodes import FUNCTION_NODE, block_bytes
-from inspector.objects.layouts.torch_tensors import UNDEFINED, Storage, class_of, storage, tensor, words_at
+from inspector.objects.layouts.torch_nodes import FUNCTION_NODE, block_bytes, is_undefined
+from inspector.objects.layouts.torch_tensors import Storage, class_of, storage, tensor, words_at
 
 STORAGE, TENSOR, NODE = "torch storage", "torch tensor in C++", "torch graph node"
 NONE: Final = (0, 0)
@@ -25,7 +25,6 @@ class Walk:
 
     def __init__(self, beyond: Beyond, exporter: Exporter) -> None:
         self.beyond, self.exporter = beyond, exporter
-        self.absent = set[int]()
         self.open = list[tuple[Callable[[int], None], int]]()
 
     def add(self, x: Any, is_function: bool) -> None:
@@ -54,11 +53,7 @@ class Walk:
 
     def _is_there(self, address: int) -> bool:
         """Whether it is not the one tensor that stands for none."""
-        if address | ODD in self.beyond.rows:
-            return True
-        if address not in self.absent and class_of(address) == UNDEFINED:
-            self.absent.add(address)
-        return address not in self.absent
+        return address | ODD in self.beyond.rows or not is_undefined(address)
 
     def _wrapper(self, address: int, wrapper: int, references: int) -> tuple[int, ...]:
         """A Python object owns its C++ object, which owns it as long as others refer to that too."""
@@ -79,10 +74,11 @@ class Walk:
         owns = self._owned(self._storage, found.storage.address if found.storage else 0)
         owns += self._owned(self._tensor, *(part.address for part in found.parts))
         if found.autograd:
-            (gradient, function, bases), known = torch_nodes.references_of(found.autograd)
-            if not known:
+            of = torch_nodes.meta(found.autograd)
+            if of is None:
                 self.beyond.why = "a tensor's autograd fields are not known here"
-            owns += self._owned(self._tensor, gradient, *bases) + self._owned(self._node, function)
+                return
+            owns += self._owned(self._tensor, of.gradient, *of.bases) + self._owned(self._node, of.function)
         owns += self._wrapper(address, found.wrapper, found.references)
         self._row(address, found.references, TENSOR, owns)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from inspector.facts.autograd import Autograd, SavedTensor
 from inspector.facts.unknown import Unknown
-from inspector.objects.layouts.torch_nodes import LEAF, PYTHON, Node, node, references_of
+from inspector.objects.layouts.torch_nodes import LEAF, PYTHON, Node, meta, node
 from inspector.objects.layouts.torch_tensors import Tensor, dtype_name, tensor
 
 MOST_NODES: Final = 200_000
@@ -33,7 +33,8 @@ def graph_of(starts: Iterable[int], scalars: int) -> Autograd | None:
 
 def function_of(found: Tensor) -> int:
     """Address of a tensor's grad_fn; 0 without one."""
-    return references_of(found.autograd)[0][1] if found.autograd else 0
+    of = meta(found.autograd) if found.autograd else None
+    return of.function if of is not None else 0
 
 
 def _nodes(starts: list[int]) -> tuple[list[Node], Unknown | None]:

@@ -59,7 +59,7 @@ class TorchTensors(Adapter):
         torch = sys.modules["torch"]
         base = torch.zeros(24, dtype=torch.int16)
         view = base[3:23].view(4, 5)
-        found = _tensor(view)
+        found = read(view)
         told = (tuple(view.shape), tuple(view.stride()), view.storage_offset(), view.nelement())
         if found is None or (found.shape, found.strides, found.offset, found.elements) != told:
             raise ValueError("c10::TensorImpl does not lie as in torch 2.13")
@@ -74,7 +74,7 @@ class TorchTensors(Adapter):
         if _is_storage(x):
             kept = _storage(x)
             return () if kept is None or not kept.start else (_bytes(kept, x),)
-        found = _tensor(x)
+        found = read(x)
         if found is None or _is_abstract(x, found):
             return ()
         return tuple(
@@ -83,7 +83,7 @@ class TorchTensors(Adapter):
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
         """The tensor that it is a view of, and the object that the storage's deleter releases."""
-        kept = _storage(x) if _is_storage(x) else _kept(_tensor(x))
+        kept = _storage(x) if _is_storage(x) else _kept(read(x))
         exporter = _exporter(kept)
         held = () if exporter is None else (("deleter", exporter),)
         base = None if _is_storage(x) else _base(x)
@@ -95,13 +95,13 @@ class TorchTensors(Adapter):
 
     def graph(self, held: Sequence[Any]) -> Autograd | None:
         """The graphs that tensors keep, and nodes."""
-        found = [tensor for x in held if not _is_storage(x) and (tensor := _tensor(x)) is not None]
+        found = [tensor for x in held if not _is_storage(x) and (tensor := read(x)) is not None]
         nodes = {node: one for one in found if (node := function_of(one))}
         return graph_of(nodes, sum(one.elements == 1 for one in nodes.values()))
 
     def owns(self, x: Any) -> bool | Unknown:
         """True if it made its storage and is not a view of another tensor."""
-        kept = _storage(x) if _is_storage(x) else _kept(_tensor(x))
+        kept = _storage(x) if _is_storage(x) else _kept(read(x))
         if kept is not None and kept.deleter in FOREIGN:
             if _exporter(kept) is None:
                 return Unknown("its deleter does not tell whose memory it releases")
@@ -110,7 +110,7 @@ class TorchTensors(Adapter):
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """dtype, strides in elements, offset, version and storage, in torch's terms."""
-        found = None if _is_storage(x) else _tensor(x)
+        found = None if _is_storage(x) else read(x)
         kept = _storage(x) if found is None else found.storage
         rows = [] if found is None else _tensor_names(x, found)
         if kept is not None:
@@ -132,7 +132,7 @@ class TorchTensors(Adapter):
         if _is_storage(x):
             kept = _storage(x)
             return Told((_storage_layer(kept, "wrapper"),) if kept else (_closed(type_name(type(x))),))
-        found = _tensor(x)
+        found = read(x)
         name = type_name(type(x))
         if found is None:
             why = Unknown(f"{name} is of a C++ class that is not known here")
@@ -145,7 +145,7 @@ def _of_tensor(x: Any, found: Tensor) -> Told:
     name, size = type_name(type(x)), itemsize(found)
     logical = found.elements * size
     what = f"{name} {dtype_name(found)} {found.shape}"
-    if _is_lazy(x):
+    if is_lazy(x):
         kind = of_type(name)
         first = "the first forward()"
         layer = Layer("wrapper", name, "lazy", "none", evidence=(kind,), would=(first,), would_not=("repr",))
@@ -228,7 +228,7 @@ def _closed(what: str) -> Layer:
     return Layer("container", what, "closed", "none", evidence=(field("data", "NULL or too small"),))
 
 
-def _tensor(x: Any) -> Tensor | None:
+def read(x: Any) -> Tensor | None:
     """The struct of an instance of the TensorBase family."""
     return tensor(_pointer(x))
 
@@ -245,6 +245,11 @@ def _kept(found: Tensor | None) -> Storage | None:
     return None if found is None else found.storage
 
 
+def is_tensor(x: Any) -> bool:
+    """Whether it has the struct of a tensor."""
+    return sys.modules["torch._C"].TensorBase in type_bases(type(x))
+
+
 def _is_storage(x: Any) -> bool:
     return sys.modules["torch._C"].StorageBase in type_bases(type(x))
 
@@ -256,7 +261,8 @@ def _is_fake(x: Any) -> bool:
     )
 
 
-def _is_lazy(x: Any) -> bool:
+def is_lazy(x: Any) -> bool:
+    """Whether it is a parameter or buffer without a shape until the first forward()."""
     names = ("UninitializedParameter", "UninitializedBuffer")
     return type_module(type(x)) == "torch.nn.parameter" and type_name(type(x)) in names
 
@@ -330,11 +336,11 @@ def _learn(torch: Any) -> None:
     """Find the deleter of borrowed memory (by borrowing a bytearray) and check copy-on-write blocks."""
     lender = bytearray(16)
     borrowed = torch.frombuffer(lender, dtype=torch.uint8)
-    kept = _kept(_tensor(borrowed))
+    kept = _kept(read(borrowed))
     if kept is None or kept.exporter != id(lender):
         raise ValueError("the deleter of torch.frombuffer does not hold its object where it did")
     clone = torch._lazy_clone(torch.zeros(2))
-    shared = _kept(_tensor(clone))
+    shared = _kept(read(clone))
     if shared is None or not shared.is_cow or shared.cow_holders != 1:
         raise ValueError("a copy-on-write block does not count its holders where it did")
     FOREIGN.add(kept.deleter)

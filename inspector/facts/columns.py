@@ -19,6 +19,7 @@ COLUMNS: Final = {
     "parts": "parts:Parts",
     "contents": "contents:Contents",
     "autograd": "autograd:Autograd",
+    "model": "model:Model",
     "materialization": "materialization:Materialization",
     "lazy": "lazy:Lazy",
     "aliases": "aliases:Aliases",

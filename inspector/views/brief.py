@@ -113,7 +113,7 @@ def _memory(facts: Mapping[str, Any]) -> Iterator[Block]:
     """Bytes, whose they are, and how much of them is in memory; a picture of a part of a larger block."""
     buffer, found = facts.get("buffer"), facts.get("object")
     if buffer is None or isinstance(buffer.logical_bytes, Unknown):
-        weighed = {"contents", "type", "module", "builtin"} & facts.keys()
+        weighed = {"contents", "model", "type", "module", "builtin"} & facts.keys()
         if found is not None and not weighed and not isinstance(found.size_bytes, Unknown):
             yield Line("memory", text(size(found.size_bytes)))
         return

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from inspector.facts.record import dataclass
 from inspector.objects.layouts.torch_tensors import (
     COUNT,
     HAS_WRAPPER,
@@ -29,12 +29,13 @@ SAVED_WORDS: Final = 10
 EDGE_WORDS: Final = 2
 FUNCTION_SAVED, FUNCTION_NODE = 17, 27
 """Words of THPFunction: its vector of SavedVariable, its PyNode."""
-GRAD, GRAD_FN, META_WORDS = 5, 6, 38
+GRAD, GRAD_FN, TRUTHS, META_WORDS = 5, 6, 16, 38
 VIEWS: Final = ((23, 29), (30, 36))
 """DifferentiableViewMeta: word of a base, and of the byte that says whether it is there."""
 MOST_SAVED: Final = 10_000
 _NOT_TRUTHS: Final = 0xFE_FE_FE_FE_FF
 """Bits that are 0 in the five truths of a SavedVariable that was filled."""
+_UNDEFINED = set[int]()
 LEAF: Final = "AccumulateGrad"
 PYTHON: Final = "PyNode"
 _NO_NODES: Final = ("Impl", "Meta", UNDEFINED)
@@ -91,13 +92,37 @@ def words_of(start: int, stop: int, step: int) -> tuple[int, ...]:
     return words_at(start, count)[::step] if 0 < count <= MOST_SAVED * step else ()
 
 
-def references_of(autograd: int) -> tuple[tuple[int, int, tuple[int, ...]], bool]:
-    """((gradient, grad_fn, bases of a view) of an AutogradMeta, whether it is known)."""
-    words = words_at(autograd, META_WORDS)
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """A tensor's AutogradMeta: addresses, 0 where there is nothing."""
+
+    gradient: int
+    function: int
+    """Its grad_fn."""
+    bases: tuple[int, ...]
+    """The tensors that it is a view of."""
+    wants_gradient: bool
+    """A leaf's requires_grad."""
+
+
+def meta(address: int) -> Meta | None:
+    """The AutogradMeta at an address; None if it is of an unknown class."""
+    words = words_at(address, META_WORDS)
     kind = class_at(words[0])
+    if not kind.endswith("Meta"):
+        return None
     views = VIEWS if kind == "DifferentiableViewMeta" else ()
     bases = tuple(words[base] for base, there in views if words[there] & 1)
-    return (words[GRAD], words[GRAD_FN], bases), bool(kind)
+    return Meta(
+        0 if is_undefined(words[GRAD]) else words[GRAD], words[GRAD_FN], bases, bool(words[TRUTHS] & 0xFF)
+    )
+
+
+def is_undefined(address: int) -> bool:
+    """Whether it is the one tensor that stands for none: static, so it is looked up once."""
+    if address not in _UNDEFINED and class_of(address) == UNDEFINED:
+        _UNDEFINED.add(address)
+    return address in _UNDEFINED
 
 
 def _is_of_python(address: int, wrapper: int) -> bool:

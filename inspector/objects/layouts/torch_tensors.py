@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
 from functools import cache
 
 from inspector import _native
+from inspector.facts.record import dataclass
 
 TENSOR_WORDS, STORAGE_WORDS = 27, 11
 COUNT, HAS_WRAPPER = 0xFFFFFFFF, 1 << 63

@@ -10,6 +10,7 @@ from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.copying import c_code, copy_of
 from inspector.verdicts.answers.graph import graph
 from inspector.verdicts.answers.keeping import exports, history, keeping, searched
+from inspector.verdicts.answers.model import model
 from inspector.verdicts.answers.what import same_object, what
 from inspector.verdicts.answers.words import answer, code, known
 from inspector.verdicts.answers.writing import writing
@@ -41,7 +42,7 @@ def without_answers(facts: Facts) -> dict[str, Any]:
 
 def answers(name: str, facts: Facts) -> Answers:
     """What the facts of one object answer, the most important first."""
-    said = [*graph(name, facts), *what(name, facts), *same_object(name, facts)]
+    said = [*model(name, facts), *graph(name, facts), *what(name, facts), *same_object(name, facts)]
     consequences = [*writing(name, facts), *keeping(name, facts)]
     known_by = {one.slug for one in (*said, *consequences)}
     dangers = [found for found in _findings(facts) if not known_by & {*SAID_BY.get(found.slug, ())}]

@@ -1,0 +1,141 @@
+"""torch.nn.Module and torch.optim.Optimizer: their tensors by name, read from their dicts and C++ structs."""
+
+# SPDX-License-Identifier: MIT
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+from inspector.adapters.base import Adapter, stored, type_name
+from inspector.adapters.told import Layer, Told, field
+from inspector.adapters.torch_parts import Sums
+from inspector.facts.amounts import counted
+from inspector.facts.model import Model, ModelPart
+from inspector.facts.unknown import Unknown
+from inspector.objects.classes import type_bases
+
+MODULE, OPTIMIZER = "nn.modules.module.Module", "optim.optimizer.Optimizer"
+MOST_PARTS: Final = 12
+MOST_MODULES: Final = 100_000
+Found = tuple[str, Any, int]
+"""(path, module, depth)."""
+
+
+class TorchModules(Adapter):
+    """nn.Module and Optimizer with their subclasses: what their own dicts store."""
+
+    library = "torch"
+    versions = ("2.13", "2.14")
+    inherited = (MODULE, OPTIMIZER)
+
+    def is_ready(self) -> bool:
+        """After the whole of torch is imported."""
+        return "torch.optim.optimizer" in sys.modules and hasattr(sys.modules["torch"], "Tensor")
+
+    def self_test(self) -> None:
+        """A module keeps its parameters in _parameters."""
+        linear = sys.modules["torch"].nn.Linear(2, 3)
+        told = self.model(linear)
+        if told is None or (told.parameters, told.parameter_bytes) != (9, 36):
+            raise ValueError("torch.nn.Module does not keep its parameters in _parameters")
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """Unknown: its tensors own the bytes."""
+        return Unknown("its tensors own the bytes")
+
+    def layers(self, x: Any) -> Told:
+        """The object; its tensors are objects of their own."""
+        kept = "param_groups" if _is_optimizer(x) else "_parameters"
+        layer = Layer("wrapper", type_name(type(x)), "computed", "none", evidence=(field(kept, "stored"),))
+        return Told((layer,), logical_bytes=Unknown("see its tensors"))
+
+    def model(self, x: Any) -> Model | None:
+        """Its tensors by name; None if it does not keep them in dicts of its own (a script module)."""
+        if _is_optimizer(x):
+            return _of_optimizer(x)
+        return _of_module(x) if _dict(x, "_parameters") is not None else None
+
+
+def _is_optimizer(x: Any) -> bool:
+    return sys.modules["torch.optim.optimizer"].Optimizer in type_bases(type(x))
+
+
+def _dict(x: Any, name: str) -> dict[str, Any] | None:
+    found = stored(x, name)
+    return found if isinstance(found, dict) else None
+
+
+def _of_module(x: Any) -> Model:
+    sums, rows = Sums(), list[tuple[ModelPart, int, bool]]()
+    for path, module, depth in _modules(x):
+        before = (sums.own_bytes, sums.gradient_bytes)
+        named = list(_tensors(module))
+        for name, tensor, is_parameter in named:
+            sums.add(f"{path}.{name}" if path else name, tensor, is_parameter)
+        what = ", ".join(f"{name} {sums.shape(tensor)}" for name, tensor, _ in named)
+        grown = sums.own_bytes - before[0], sums.gradient_bytes - before[1]
+        rows.append((ModelPart(path, type_name(type(module)), what, *grown, 0), depth, bool(named)))
+    parts = _shown(rows)
+    return sums.model(parts[:MOST_PARTS], max(len(parts) - MOST_PARTS, 0))
+
+
+def _modules(root: Any) -> Iterator[Found]:
+    """Every module with its path, in the order of the tree; one that is there twice, twice."""
+    waiting: list[tuple[str, Any, tuple[int, ...]]] = [("", root, ())]
+    many = 0
+    while waiting and many < MOST_MODULES:
+        path, module, above = waiting.pop()
+        many += 1
+        yield path, module, len(above)
+        below = _dict(module, "_modules") or {}
+        inner = [
+            (f"{path}.{name}" if path else name, one, (*above, id(module)))
+            for name, one in list(below.items())
+            if one is not None and id(one) not in above and one is not module
+        ]
+        waiting += reversed(inner)
+
+
+def _tensors(module: Any) -> Iterator[tuple[str, Any, bool]]:
+    """(name, tensor, whether it is a parameter) of a module's own."""
+    for kept in ("_parameters", "_buffers"):
+        for name, tensor in list((_dict(module, kept) or {}).items()):
+            if tensor is not None:
+                yield name, tensor, kept == "_parameters"
+
+
+def _shown(rows: list[tuple[ModelPart, int, bool]]) -> tuple[ModelPart, ...]:
+    """The modules with tensors; where they are many, the modules one step below with their sums."""
+    own = tuple(row for row, _, has in rows if has)
+    if len(own) <= MOST_PARTS:
+        return own
+    sums = list[ModelPart]()
+    start = 0
+    for at in range(1, len(rows) + 1):
+        if at == len(rows) or rows[at][1] <= 1:
+            below = [row for row, _, _ in rows[start:at]]
+            size, gradient = sum(row.bytes for row in below), sum(row.gradient_bytes for row in below)
+            what = counted(len(below) - 1, "module") if len(below) > 1 else below[0].what
+            sums.append(ModelPart(below[0].path, below[0].type_name, what, size, gradient, 0))
+            start = at
+    return tuple(row for row in sums if row.bytes or row.path)
+
+
+def _of_optimizer(x: Any) -> Model | None:
+    groups, state = stored(x, "param_groups"), stored(x, "state")
+    if not isinstance(groups, list) or not isinstance(state, dict):
+        return None
+    sums, rows = Sums(is_optimizer=True), list[ModelPart]()
+    states = {id(tensor): one for tensor, one in list(dict.items(state))}
+    for number, group in enumerate(groups):
+        for at, tensor in enumerate(group["params"]):
+            path = f"params[{at}]" if len(groups) == 1 else f"group {number} params[{at}]"
+            before = (sums.own_bytes, sums.gradient_bytes)
+            sums.add(path, tensor, True)
+            more = sums.add_state(states.get(id(tensor)))
+            grown = sums.own_bytes - before[0], sums.gradient_bytes - before[1]
+            rows.append(ModelPart(path, type_name(type(tensor)), sums.shape(tensor), *grown, more))
+    rows.sort(key=lambda row: -(row.bytes + row.state_bytes))
+    return sums.model(tuple(rows[:MOST_PARTS]), max(len(rows) - MOST_PARTS, 0))
+
+
+ADAPTER = TorchModules()

@@ -1,0 +1,116 @@
+"""torch.nn.Module and optimizers: the numbers that torch gives by running its code, without running any."""
+
+# SPDX-License-Identifier: MIT
+from typing import Any
+
+import pytest
+
+import inspector
+from inspector.facts.model import Model
+
+pytestmark = pytest.mark.libraries
+torch = pytest.importorskip("torch", reason="not installed in this room: torch")
+nn = torch.nn
+
+
+class Net(nn.Module):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__()
+        self.emb = nn.Embedding(100, 16)
+        self.body = nn.Sequential(nn.Linear(16, 16), nn.BatchNorm1d(16))
+        self.head = nn.Linear(16, 100, bias=False)
+        self.head.weight = self.emb.weight
+        self.again = self.body[0]
+
+    def forward(self, x: Any) -> Any:
+        return self.head(self.body(self.emb(x)))
+
+
+def model_of(x: Any) -> Model:
+    found = inspector.inspect(x, name="x").model
+    assert isinstance(found, Model)
+    return found
+
+
+def said(x: Any) -> str:
+    return " ".join(str(inspector.inspect(x, name="x")).split())
+
+
+def test_the_sums_are_those_of_torch() -> None:
+    net = Net()
+    net(torch.arange(5)).sum().backward()
+    net.body[0].weight.requires_grad_(False)
+    fact = model_of(net)
+    parameters = list(net.parameters())
+    assert fact.parameters == sum(p.numel() for p in parameters)
+    assert fact.trainable == sum(p.numel() for p in parameters if p.requires_grad)
+    assert fact.parameter_bytes == sum(p.nbytes for p in parameters)
+    assert fact.buffer_bytes == sum(b.nbytes for b in net.buffers())
+    assert fact.gradient_bytes == sum(p.grad.nbytes for p in parameters if p.grad is not None)
+    assert sum(part.bytes for part in fact.parts) == fact.parameter_bytes + fact.buffer_bytes
+    assert fact.shared[0] == ("emb.weight", "head.weight")
+    assert ("body.0.weight", "again.weight") in fact.shared
+    text = said(net)
+    assert "opaque" not in text and "emb.weight and head.weight share one storage" in text
+    assert "256 of its numbers are frozen" in text
+
+
+def test_an_optimizer_by_parameter() -> None:
+    module = nn.Linear(30, 40)
+    found = torch.optim.Adam(module.parameters())
+    assert "No state yet, the first step() makes it" in said(found)
+    module(torch.ones(2, 30)).sum().backward()
+    found.step()
+    fact = model_of(found)
+    state = [t.nbytes for one in found.state.values() for t in one.values()]
+    assert fact.state_bytes == sum(state) and {"exp_avg", "exp_avg_sq"} <= set(fact.state_names)
+    assert (fact.parts[0].path, fact.parts[0].state_bytes) == ("params[0]", 2 * 4_800 + 4)
+    assert "with 5.0 kB of gradients" in said(found)
+
+
+def test_meta_and_lazy_parameters_have_no_bytes() -> None:
+    with torch.device("meta"):
+        there = nn.Linear(1000, 1000)
+    fact = model_of(there)
+    assert (fact.bytes, fact.meta_bytes) == (0, 4_004_000)
+    assert (
+        "On the meta device: 1,001,000 parameters have shapes and no bytes, and would take 4.0 MB."
+        in said(there)
+    )
+    assert "2 tensors without a shape until the first forward()" in said(nn.LazyLinear(4))
+
+
+def test_types_that_differ_are_told_and_counts_of_batches_are_not() -> None:
+    assert "Mixed" not in said(nn.BatchNorm1d(4))
+    both = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4).half())
+    assert "Mixed: float32 on cpu 80 B and float16 on cpu 40 B." in said(both)
+
+
+def test_many_modules_are_summed_one_step_below() -> None:
+    large = nn.Sequential(*[nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3)) for _ in range(20)])
+    fact = model_of(large)
+    assert [part.path for part in fact.parts] == [str(i) for i in range(12)] and fact.parts_left_out == 8
+    assert {part.bytes for part in fact.parts} == {96}
+    assert len(str(inspector.inspect(large, name="x")).splitlines()) <= 24
+
+
+def test_no_code_of_the_class_runs_and_no_count_moves() -> None:
+    class Lying(nn.Linear):  # type: ignore[misc]
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError("ran")
+
+        def parameters(self, recurse: bool = True) -> Any:
+            raise RuntimeError("ran")
+
+    x = nn.Linear(3, 4)
+    x.__class__ = Lying
+    held = x._parameters["weight"]
+    before = (held._use_count(), torch._C._storage_Use_Count(held.untyped_storage()._cdata))
+    assert model_of(x).parameters == 16
+    assert (held._use_count(), torch._C._storage_Use_Count(held.untyped_storage()._cdata)) == before
+
+
+def test_a_module_that_holds_itself_ends() -> None:
+    x = nn.Linear(2, 2)
+    x._modules["me"] = x
+    assert model_of(x).parameters == 6
