@@ -805,6 +805,20 @@ def hosts_arm(paths: frozenset[str], /) -> list[str]:
 def hosts_disarm() -> tuple[int, int, int, int]:
     """Restore dlsym: (restored, another tracer's now, unloaded, not writable)."""
 
+# native/trace/arm/conversions.c
+def conversions_arm(
+    paths: frozenset[str], observer: Callable[..., object], source: str, /
+) -> bool:
+    """Tell of the outermost conversions between R and Python by these libraries; False if there are none.
+
+    `source`: R source of a function that says from which line R calls. Calls `observer(to_r, object, sexp,
+    start_ns, stop_ns, calls, texts, frame)`: addresses of the R value, and of the data frame that holds it (0:
+    none). What the observer raises is dropped.
+    """
+
+def conversions_disarm() -> tuple[int, int, int, int]:
+    """Restore the slots of `conversions_arm`: (restored, foreign, gone, read-only)."""
+
 # native/watch/writes.c
 WriteRow = tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]
 """ns (CLOCK_MONOTONIC), thread, address, bytes of the values, before, after, bytes written, instructions,

@@ -1,6 +1,7 @@
 """The C-API calls of a program that embeds Python, in order, with references and errors."""
 
 # SPDX-License-Identifier: MIT
+from inspector.facts.converted import NO_LINES, HostLines
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 
@@ -43,7 +44,9 @@ class Hosted:
     calls_left_out: int
     """Dropped from the middle. The first and last stay, and all calls that failed, lost or had no GIL."""
     asked: int
-    """Number of all calls."""
+    """Number of all calls that were recorded."""
+    lines: HostLines = NO_LINES
+    """The host's own lines, where they are known."""
 
 
 NOT_HOSTED = Hosted((), (), 0, 0)

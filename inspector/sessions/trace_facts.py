@@ -73,7 +73,8 @@ def finished(recorder: Recorder, watch: StatementWatch | None) -> Events:
 def left_in(folder: Path, pid: int, grade: str) -> Events:
     """The events that a process left in a folder; values of its names were not looked at."""
     from inspector.tracing.events.source import written_of
-    from inspector.tracing.record.folder import read
+    from inspector.tracing.record import folder as traces
+    from inspector.tracing.record import host_lines
 
-    events = read(folder, pid, grade)
-    return replace(events, written=written_of(events))
+    events = traces.read(folder, pid, grade)
+    return replace(events, written=written_of(events), host_lines=host_lines.read(folder, pid))

@@ -9,6 +9,7 @@ from inspector.facts.answers import Answer, Answers
 from inspector.facts.conversion import Loss, Trace
 from inspector.facts.statements import Statement, Statements
 from inspector.facts.unknown import Unknown
+from inspector.verdicts.host_answers import advice, host_answers
 
 MOST_TEXT = 24
 """Characters of a value in a sentence."""
@@ -16,12 +17,16 @@ MOST_TEXT = 24
 
 def with_answers(found: Statements, trace: Trace) -> dict[str, Any]:
     """The columns of a trace's report."""
-    return {"answers": Answers(tuple(answers(found, trace))), "statements": found, "trace": trace}
+    told = (*answers(found, trace), *advice(trace.hosted.lines))
+    return {"answers": Answers(told), "statements": found, "trace": trace}
 
 
 def answers(found: Statements, trace: Trace) -> Iterator[Answer]:
     """What the statements did, the most important first."""
     rows = [row for row in found.rows if row.verdict != "no bytes" or row.losses]
+    if trace.hosted.lines.language:
+        yield from host_answers(trace.hosted.lines)
+        return
     yield from _lost(rows)
     yield from _hosted(trace)
     yield _copied(rows, trace)

@@ -9,7 +9,7 @@ from inspector.views.view import blocks
 
 IN_HEAD = 3
 """Most answers that stand in the head of a card; the others are rows."""
-ROWS = {"c-code-copies": "to C code"}
+ROWS = {"c-code-copies": "to C code", "host-advice": "instead"}
 """Answer -> label of its row, for those that never stand in the head."""
 
 
@@ -37,6 +37,15 @@ def rows(fact: Answers) -> tuple[Block, ...]:
     """The answers that are rows of a card."""
     told = in_head(fact)
     return tuple(Line(ROWS.get(row.slug, "also"), sentence(row)) for row in fact.rows if row not in told)
+
+
+def advised(fact: Answers, most: int = 3) -> tuple[Block, ...]:
+    """What to write instead, by line."""
+    rows = [row for row in fact.rows if row.slug == "host-advice"][:most]
+    label = ROWS["host-advice"]
+    return tuple(
+        Line("" if at else label, (Span(f"{row.do}  ", "dim"), *sentence(row))) for at, row in enumerate(rows)
+    )
 
 
 def sentence(row: Answer) -> tuple[Span, ...]:

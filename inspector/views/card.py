@@ -10,10 +10,11 @@ from typing import Any
 from inspector.facts.amounts import counted
 from inspector.facts.answers import Answers
 from inspector.facts.unknown import Unknown
-from inspector.views.answers import head
+from inspector.views.answers import advised, head
 from inspector.views.answers import rows as answered
 from inspector.views.brief import brief
 from inspector.views.conversion import copied_rows
+from inspector.views.converted import EVERY_ROW, MOST_ROWS, host_lines
 from inspector.views.grammar import Block, Fold, Line, Span
 from inspector.views.plain import clipped
 from inspector.views.view import view
@@ -58,7 +59,7 @@ def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[
         return (*_headline(name, facts), *sorted(_columns(facts), key=_lateness))
     rest = {column: fact for column, fact in facts.items() if column != "answers"}
     if "trace" in facts:
-        return (*head(told), *_of_trace(rest, everything))
+        return (*head(told), *_of_trace(rest, everything, told))
     whole = sorted(_columns(rest), key=_lateness)
     top = (*(replace(line, right=()) for line in _headline(name, facts)), *head(told))
     if everything:
@@ -69,14 +70,20 @@ def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[
     return (*top, *brief(facts, _column), *folded)
 
 
-def _of_trace(facts: Mapping[str, Any], everything: bool) -> Iterator[Block]:
-    """The statements; the calls, modules and counters in a fold."""
+def _of_trace(facts: Mapping[str, Any], everything: bool, told: Answers) -> Iterator[Block]:
+    """The lines of the host, or the statements; the calls, modules and counters in a fold."""
     statements, trace = facts.get("statements"), facts["trace"]
+    hosted = getattr(trace, "hosted", None)
+    lines = getattr(hosted, "lines", None)
+    if lines is not None and lines.language:
+        yield from host_lines(lines, EVERY_ROW if everything else MOST_ROWS)
+        yield from advised(told)
+        statements = statements if everything else None
     if statements is not None:
         yield from _column("statements", statements)
     whole = _column("trace", trace)
     nobodys = statements is not None and not statements.rows
-    if everything or (nobodys and getattr(getattr(trace, "hosted", None), "calls", None)):
+    if everything or (nobodys and getattr(hosted, "calls", None)):
         yield from whole
         return
     if nobodys and not isinstance(trace, Unknown):

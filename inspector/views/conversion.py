@@ -17,6 +17,7 @@ from inspector.facts.conversion import (
     Value,
 )
 from inspector.facts.native import Place
+from inspector.facts.hosted import Hosted
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import became, size
 from inspector.views.came_through import came_through
@@ -41,7 +42,7 @@ def of_trace(fact: Trace) -> tuple[Block, ...]:
     return (
         *_copies(rest),
         *_shared(rest),
-        *_lost(fact.losses),
+        *_lost(fact.losses, fact.hosted),
         *_materialized(fact.materialized),
         *of_hosted(fact.hosted),
         *_lines(rest.crossings),
@@ -120,12 +121,13 @@ def _shared(fact: Trace) -> Iterator[Block]:
         yield Fold(head, tuple(_row(copy, copy.span_bytes) for copy in shared), COPIES_SHOWN // 2)
 
 
-def _lost(losses: tuple[Loss, ...] | Unknown) -> Iterator[Block]:
+def _lost(losses: tuple[Loss, ...] | Unknown, hosted: Hosted) -> Iterator[Block]:
     if isinstance(losses, Unknown):
         yield Line("lost", text(str(losses), "dim"), link=f"{PAGE}#losses")
         return
     if not losses:
-        yield Line("lost", text("no value was seen to change"), link=f"{PAGE}#losses")
+        where = " in calls from Python; the host's lines say what theirs lost" if hosted.lines.language else ""
+        yield Line("lost", text(f"no value was seen to change{where}"), link=f"{PAGE}#losses")
         return
     lines = tuple(
         Line(

@@ -95,6 +95,7 @@ int error_no_memory(void);
     PART(capi) \
     PART(got) \
     PART(hosts) \
+    PART(conversions) \
     PART(numpy_table) \
     PART(loaded) \
     PART(allocations) \

@@ -97,16 +97,22 @@ def bound(environment: Header, name: str) -> Header | None:
     return None
 
 
+_na: list[int] = []
+"""R's NA_STRING, once it is known."""
+
+
 def text_of_na() -> int:
     """Address of the C text of `NA_character_`, a single object; 0 if no R runs in this process."""
     import ctypes
     import os
 
-    try:
-        found = ctypes.c_void_p.in_dll(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD), "R_NaString").value
-    except (OSError, ValueError):
-        return 0
-    return found + DATA if found else 0
+    if not _na:
+        try:
+            found = ctypes.c_void_p.in_dll(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD), "R_NaString").value
+        except (OSError, ValueError):
+            return 0
+        _na.extend([found] if found else ())
+    return _na[0] + DATA if _na else 0
 
 
 def console_width() -> int:

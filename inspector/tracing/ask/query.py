@@ -1,6 +1,7 @@
 """Queries of a trace: its call tree, the evidence about bytes, its lines; each returns facts."""
 
 # SPDX-License-Identifier: MIT
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -156,7 +157,7 @@ class Query:
 
     def hosted(self) -> Hosted:
         """The C-API calls of a program that embeds this Python, in order."""
-        return hosted(self.events, self.nesting)
+        return replace(hosted(self.events, self.nesting), lines=self.events.host_lines)
 
     def released(self) -> tuple[Released, ...]:
         """Where the GIL was released, and which threads made records meanwhile."""

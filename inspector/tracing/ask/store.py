@@ -19,6 +19,7 @@ import numpy as np
 
 from inspector.errors import InspectorError, unwritable
 from inspector.facts.conversion import Counted, Materialized, Seen, Site
+from inspector.facts.converted import NO_LINES, HostLines
 from inspector.facts.native import Place
 from inspector.facts.statements import Bound, Written
 from inspector.facts.unknown import Unknown
@@ -123,6 +124,7 @@ def head_of(events: Events) -> dict[str, Any]:
         "written": [to_wire(one) for one in events.written],
         "bound": [to_wire(one) for one in events.bound],
         "values_seen": events.values_seen,
+        "host_lines": to_wire(events.host_lines),
     }
 
 
@@ -200,6 +202,7 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         written=tuple(from_wire(Written, one) for one in head.get("written", ())),
         bound=tuple(from_wire(Bound, one) for one in head.get("bound", ())),
         values_seen=bool(head.get("values_seen")),
+        host_lines=from_wire(HostLines, head.get("host_lines", to_wire(NO_LINES))),
         **{name: head[name] for name in ("hooked_imports", "tick_ps", "dropped", "wall_ns", "grade")},
     )
 

@@ -12,7 +12,8 @@ from inspector.objects.call_site import as_typed, instruction_text
 LONGEST_TEXT = 60
 _NOWHERE = Unknown("no Python frame was recorded")
 NOWHERE = Site(_NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, "")
-_OTHERS = ("-packages/", "<frozen ", "<__array_function__", "/inspector/tracing/", "/lib/python3")
+_OTHERS = ("-packages/", "<frozen ", "<__array_function__", "/inspector/tracing/", "/lib/python3",
+           "/reticulate/python/")  # fmt: skip
 
 
 def is_users(file: str) -> bool:

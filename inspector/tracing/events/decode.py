@@ -10,6 +10,7 @@ import numpy as np
 
 from inspector import _native
 from inspector.facts.conversion import Counted, Materialized, Seen, Site
+from inspector.facts.converted import NO_LINES, HostLines
 from inspector.facts.native import Place
 from inspector.facts.statements import Bound, Written
 from inspector.facts.unknown import Unknown
@@ -94,6 +95,7 @@ class Events:
     """Values that they bound."""
     values_seen: bool = False
     """Whether values were looked at."""
+    host_lines: HostLines = NO_LINES
 
     def __len__(self) -> int:
         return len(self.records)

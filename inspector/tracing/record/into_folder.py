@@ -10,6 +10,7 @@ from inspector.facts.wire import to_wire
 from inspector.tracing.arm.allocation_slots import Images, images
 from inspector.tracing.arm.foreign_calls import names
 from inspector.tracing.events.name_tables import Tables
+from inspector.tracing.record.r_conversions import RConversions
 from inspector.tracing.record.recorder import Grade, Recorder
 
 _Told = TypeVar("_Told")
@@ -23,6 +24,7 @@ class Leaving:
         self.folder = folder
         self.tables = folder / f"tables-{os.getpid()}.jsonl"
         self.told, self.images = Tables(), Images()
+        self.conversions = RConversions(folder / f"conversions-{os.getpid()}.jsonl")
         self.recorder = Recorder(
             modules,
             grade,
@@ -36,9 +38,12 @@ class Leaving:
     def begin(self) -> None:
         """Patch. Raises InspectorError as a trace does, OSError if the folder cannot be written."""
         self.recorder.start()
+        if self.recorder.imports is not None:
+            self.conversions.begin(self.recorder.imports.hosts or ())
 
     def end(self) -> None:
         """Restore; a process that ends before leaves a complete trace too."""
+        self.conversions.end()
         if self.recorder.running and str(os.getpid()) in self.tables.name:
             wall_ns = self.recorder.leave()
             called, modules = names()

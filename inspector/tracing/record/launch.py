@@ -38,7 +38,7 @@ def run(command: Sequence[str], settings: dict[str, Any], first: str, quiet: boo
 
     Raises InspectorError `no-program`.
     """
-    told = environment(settings, first)
+    told = environment(settings, first) | of_r(command[0], settings["folder"])
     try:
         child = subprocess.Popen(command, env=told, stdout=sys.stderr.fileno() if quiet else None)
     except OSError as error:
@@ -57,6 +57,18 @@ def environment(settings: dict[str, Any], first: str) -> dict[str, str]:
     found[SETTINGS] = json.dumps(settings)
     found["PYTHONPATH"] = os.pathsep.join(filter(None, [first, found.get("PYTHONPATH")]))
     return found
+
+
+def of_r(program: str, folder: str) -> dict[str, str]:
+    """What R's environment needs so that its functions have lines, and its statements are counted."""
+    if Path(program).name not in ("R", "Rscript"):
+        return {}
+    profile = str(Path(__file__).parent / "r" / "profile.R")
+    own = os.environ.get("R_PROFILE_USER", "")
+    statements = str(Path(folder) / "statements-")
+    return {
+        "R_PROFILE_USER": profile, "INSPECTOR_R_PROFILE": own, "INSPECTOR_R_STATEMENTS": statements,
+    }  # fmt: skip
 
 
 def _watched(child: subprocess.Popen[bytes], seen: bool) -> bool:

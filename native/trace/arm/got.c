@@ -79,7 +79,7 @@ static int is_known(void **address) {
 static void slot_add(const relocation *found, void *argument) {
     got_module *module = argument;
     const exports_row *function = got_function(module->family, found->name);
-    if (!function || (found->is_own && module->family != GOT_FOREIGN) ||
+    if (!function || (found->is_own && module->family != GOT_FOREIGN && module->family != GOT_CONVERSIONS) ||
         (found->is_value && (module->family >= GOT_FREEING || exports_is_compared(found->name))) ||
         (module->is_host && is_known(found->address))) {
         return;
@@ -336,6 +336,7 @@ static PyObject *slot_row(uint32_t number) {
     static const int other[] = {[GOT_ALLOCATORS] = -2,
                                 [GOT_FOREIGN] = -3,
                                 [GOT_LOOKUP] = -4,
+                                [GOT_CONVERSIONS] = -7,
                                 [GOT_FREEING] = -5,
                                 [GOT_RAW_MEMORY] = -6};
     got_family family = modules[slot->module].family;

@@ -166,10 +166,23 @@ static int pages_prepare(ring *own, uint64_t records) {
     return 0;
 }
 
+// The thread whose calls are only counted from a record on (ring_count_begin): one of the process.
+static struct {
+    ring *ring; // borrowed; NULL: none
+    uint64_t from, calls;
+} counting;
+
 // Room for one record in the calling thread's ring, by the mode of the session; NULL where there is none.
 static event *ring_renew(ring *own) {
     uint64_t head = own->header.head, capacity = own->header.capacity;
     uint64_t limit = UINT64_MAX;
+    if (counting.ring == own) {
+        limit = counting.from;
+        if (head >= limit) {
+            counting.calls++;
+            return NULL;
+        }
+    }
     if (ring_wanted.mode == RING_STREAM) {
         limit = __atomic_load_n(&own->header.tail, __ATOMIC_ACQUIRE) + capacity;
         if (head >= limit) {
@@ -210,6 +223,29 @@ event *ring_open_slow(void) {
     event *record = own ? ring_renew(own) : NULL;
     errno = number;
     return record;
+}
+
+uint64_t ring_count_begin(uint64_t records) {
+    ring *own = ring_own();
+    if (!own) {
+        return 0;
+    }
+    counting.ring = own;
+    counting.from = own->header.head + records;
+    counting.calls = 0;
+    own->limit = 0; // ring_renew sets the next one
+    return own->header.head;
+}
+
+void ring_count_end(void) { counting.ring = NULL; }
+
+uint64_t ring_counted(uint64_t since) {
+    ring *own = ring_here.ring;
+    uint64_t calls = 0;
+    for (uint64_t at = since; own && at < own->header.head; at++) {
+        calls += !(own->records[at & own->mask].flags & EVENT_FLAG_CONTINUATION);
+    }
+    return calls + (counting.ring == own ? counting.calls : 0);
 }
 
 int ring_sampled(void) {

@@ -1,0 +1,115 @@
+"""The lines of an R program that made values cross, read from what its process wrote into a folder."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from inspector.facts.converted import NO_LINES, Change, Converted, HostLine, HostLines, HostPlace, Side
+from inspector.facts.unknown import Unknown
+from inspector.facts.wire import from_wire
+
+STARTS: Final = re.compile(r"(\w+ *<- *)?(\w+::)?(library|require|import|use_\w+|suppress\w+\(library)\(")
+"""A statement that only makes packages or Python ready."""
+
+
+def read(folder: Path, pid: int) -> HostLines:
+    """The lines of process `pid`; NO_LINES where it was no R."""
+    path = folder / f"conversions-{pid}.jsonl"
+    if not path.exists():
+        return NO_LINES
+    rows = [json.loads(line) for line in path.read_text().splitlines() if line.endswith(("}", "]"))]
+    began = json.loads((folder / f"began-{pid}.json").read_text())
+    return HostLines(
+        language="R",
+        lines=tuple(_lines(rows)),
+        startup_ns=_startup(folder / f"statements-{pid}.txt", began, rows),
+        startup_conversions=sum(type(row) is dict and "starting" in row for row in rows),
+        python=began["version"],
+    )
+
+
+def _lines(rows: list[Any]) -> Iterator[HostLine]:
+    """One a line, in the order of the source; the order of the program where a line is not known."""
+    first = [row for row in rows if type(row) is dict and "texts" in row]
+    totals = [[0, 0, 0] for _ in first]
+    for row in rows:
+        if type(row) is list:
+            totals[row[0]] = [totals[row[0]][0] + row[1], totals[row[0]][1] + row[2], totals[row[0]][2] + 1]
+    found: dict[HostLine, list[Converted]] = {}
+    for row, (ns, calls, times) in zip(first, totals, strict=True):
+        _merge(found.setdefault(_line(row["texts"]), []), _converted(row, ns, calls, times))
+    lines = [replace(line, conversions=tuple(converted)) for line, converted in found.items()]
+    yield from sorted(lines, key=lambda line: (line.statement.line, line.inside.line))
+
+
+def _line(texts: list[str]) -> HostLine:
+    file, first, last, text, inner_file, inner, inner_text, function, called, method, *_ = texts
+    statement = HostPlace(file, int(first), int(last), " ".join(text.split()))
+    inside = HostPlace(inner_file, int(inner), int(inner), inner_text) if int(inner) else statement
+    whole = method.partition(".")[2]
+    return HostLine(statement, inside, function, called, "" if whole == "default" else whole, ())
+
+
+def _converted(row: dict[str, Any], ns: int, calls: int, times: int) -> Converted:
+    return Converted(
+        to_python=row["to_python"], name=row["name"], given=from_wire(Side, row["given"]),
+        became=from_wire(Side, row["became"]), how=row["how"], compared=row["compared"], calls=calls, ns=ns,
+        changes=tuple(from_wire(Change, one) for one in row["changes"]), times=times,
+    )  # fmt: skip
+
+
+def _merge(known: list[Converted], more: Converted) -> None:
+    """Add a conversion to those of a line; one that differs by its size or its losses is no row of its own."""
+    for at, one in enumerate(known):
+        if _kind(one) == _kind(more):
+            largest = max(one, more, key=lambda each: each.given.length)
+            known[at] = replace(
+                largest, changes=_changes(one, more), compared=one.compared and more.compared,
+                calls=one.calls + more.calls, ns=one.ns + more.ns, times=one.times + more.times,
+            )  # fmt: skip
+            return
+    known.append(more)
+
+
+def _kind(one: Converted) -> tuple[object, ...]:
+    return (one.to_python, one.name, one.given.kind, one.became.kind, one.how)
+
+
+def _changes(one: Converted, more: Converted) -> tuple[Change, ...]:
+    known = {(change.what, change.where): change for change in (*more.changes, *one.changes)}
+    return tuple(known.values())
+
+
+def _startup(path: Path, began: dict[str, Any], rows: list[Any]) -> int | Unknown:
+    """R's own start, statements that only load something, and Python's start within another statement."""
+    if not path.exists():
+        return Unknown("R did not run our profile, which notes the time")
+    noted = [line.split(" ", 2) for line in path.read_text().splitlines()]
+    objects = [row for row in rows if type(row) is dict]
+    ready = [row["at"] for row in objects if "at" in row]
+    start = next(row["process"] for row in objects if "process" in row)
+    return round(1e9 * sum(_spent(noted, start, ready[-1] if ready else 0.0)))
+
+
+def _spent(noted: list[list[str]], before: float, ready: float) -> Iterator[float]:
+    """Seconds, one part after the other, from `before` on. `ready`: the last conversion of the start was over."""
+    began = 0.0
+    for name, time, *text in noted:
+        at = float(time)
+        if name == "0":
+            yield at - before
+            before = at
+        elif name == "python":
+            began = at
+        else:
+            if STARTS.match(text[0] if text else ""):
+                yield at - before
+            elif began:
+                yield max(min(ready, at) - began, 0.0)
+            before, began = at, 0.0

@@ -1,0 +1,234 @@
+"""Both sides of a conversion between R and Python, and what one of them lost: every element is compared."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Iterator, Sequence
+from operator import ne
+from typing import Any, Final
+
+from inspector.facts.converted import Change, How, Side
+from inspector.facts.unknown import Unknown
+from inspector.objects.layouts import r_vectors as r
+from inspector.objects.layouts.r_objects import DATA, ITEM_BYTES, LIST, Header
+
+NUMBERS: Final = frozenset((int, float, bool))
+CODES: Final = frozenset("?bBhHiIlLqQdf")
+TEXTS_MAX: Final = 10_000
+"""Strings are compared one by one: of a longer vector the first ones."""
+DEPTH_MAX, ITEMS_MAX, OBJECTS_MAX = 4, 1_000, 1 << 21
+KEPT: Final = ("names", "dim", "class", "row.names", "levels")
+"""Attributes that are part of the value, or are told as such."""
+
+
+class Pair:
+    """An R value and the Python object that it became, or was."""
+
+    def __init__(self, value: Header, obj: Any, to_python: bool) -> None:
+        self.value, self.obj, self.to_python = value, obj, to_python
+        self.held = r.attributes(value)
+        self.elements = r.elements(value)
+        self.compared = True
+
+    def sides(self) -> tuple[Side, Side]:
+        """(given, became)."""
+        ours = (r_side(self.value, self.held), python_side(self.obj))
+        return ours if self.to_python else (ours[1], ours[0])
+
+    def how(self) -> How:
+        """How the elements crossed."""
+        if self.value.type not in ITEM_BYTES:
+            return "wrapped"
+        if (view := _memory(self.obj)) is not None and view.ndim:
+            return "shared" if _is_inside(self.obj, self.value) else "one block"
+        return "one by one" if type(self.obj) in (list, tuple, dict) else "single"
+
+    def changes(self, where: str = "", depth: int = 0) -> Iterator[Change]:
+        """What is not the same on the other side."""
+        if self.value.type == LIST:
+            yield from self._of_list(where, depth)
+        elif self.value.type == r.STRING:
+            yield from self._of_texts(where)
+        elif self.value.type in r.CODES:
+            yield from self._of_numbers(where)
+        else:
+            self.compared = False
+        if self.to_python:
+            yield from self._of_attributes(where)
+
+    def _of_list(self, where: str, depth: int) -> Iterator[Change]:
+        names = r.texts(self.held.get("names"), ITEMS_MAX)
+        count = self.value.first
+        if type(self.obj) is dict:
+            if len(self.obj) < count and self.to_python:
+                again = next((one for one in names if names.count(one) > 1), "")
+                before, after = f"{count} items, {names.count(again)} named {again!r}", f"{len(self.obj)}"
+                yield Change("items", where, count - len(self.obj), count, 0, before, after)
+                return
+            keys = list(self.obj)
+            if not self.to_python and (other := [key for key in keys if type(key) is not str]):
+                yield Change("keys", where, len(other), len(keys), 0, _python(other[0]), _python(str(other[0])))
+            items: Sequence[Any] = list(self.obj.values())
+        else:
+            items = self.obj if type(self.obj) in (list, tuple) else ()
+        if depth == DEPTH_MAX or count > ITEMS_MAX or len(items) != count:
+            self.compared = False
+            return
+        for at, one in enumerate(items):
+            inner = r.item(self.value, at)
+            if inner is None:
+                continue
+            pair = Pair(inner, one, self.to_python)
+            name = f"{where}${names[at]}" if at < len(names) and names[at] else f"{where}[[{at + 1}]]"
+            yield from pair.changes(name.lstrip("$"), depth + 1)
+            self.compared &= pair.compared
+
+    def _of_texts(self, where: str) -> Iterator[Change]:
+        ours, theirs = r.texts(self.value, TEXTS_MAX), _texts(self.obj)
+        if theirs is None or len(theirs) != self.value.first:
+            self.compared = False
+            return
+        self.compared &= self.value.first <= TEXTS_MAX
+        differ = [at for at, (mine, other) in enumerate(zip(ours, theirs, strict=False)) if mine != other]
+        missing = [at for at in differ if ours[at] is None]
+        for what, found in (("NA", missing), ("text", [at for at in differ if ours[at] is not None])):
+            if found:
+                mine = "NA" if ours[found[0]] is None else _python(ours[found[0]])
+                yield self._change(what, where, found, mine, _python(theirs[found[0]]))
+
+    def _of_numbers(self, where: str) -> Iterator[Change]:
+        ours, theirs = self.elements, numbers(self.obj)
+        if ours is None or theirs is None or self.value.type in (r.COMPLEX, r.RAW):
+            self.compared = ours is not None and self.value.type == r.RAW
+            return
+        if len(theirs) != len(ours):
+            self.compared = False
+            return
+        missing = self.value.type in (r.LOGICAL, r.INTEGER)
+        gone = [at for at, one in enumerate(ours) if one == r.NA_INTEGER] if missing and r.NA_INTEGER in ours else []
+        if gone:
+            same = self.to_python or theirs[gone[0]] == r.NA_INTEGER
+            yield self._change("NA" if same else "value", where, gone, "NA", _python(theirs[gone[0]]))
+        if _same(ours, theirs):
+            return
+        found = [at for at, other in enumerate(map(ne, ours, theirs)) if other and not _both_nan(ours[at], theirs[at])]
+        if found := [at for at in found if not (missing and ours[at] == r.NA_INTEGER)]:
+            yield self._change("value", where, found, _r(ours[found[0]], self.value.type), _python(theirs[found[0]]))
+
+    def _of_attributes(self, where: str) -> Iterator[Change]:
+        names = self.held.get("names")
+        if names is not None and self.value.type != LIST:
+            shown = ", ".join(str(one) for one in r.texts(names, 3))
+            more = ", …" if self.value.first > 3 else ""
+            yield Change("names", where, self.value.first, self.value.first, 0, f"names {shown}{more}", "none")
+        if other := [name for name in self.held if name not in KEPT]:
+            yield Change("attributes", where, len(other), len(other), 0, ", ".join(other), "none")
+
+    def _change(self, what: Any, where: str, found: list[int], mine: str, theirs: str) -> Change:
+        before, after = (mine, theirs) if self.to_python else (theirs, mine)
+        return Change(what, where, len(found), self.value.first, found[0] + 1, before, after)
+
+
+def r_side(value: Header, held: dict[str, Header]) -> Side:
+    """An R value in R's words."""
+    kind = r.KINDS.get(value.type, "object")
+    if names := r.texts(held.get("class"), 1):
+        kind = str(names[0])
+    elif "dim" in held:
+        kind = f"{kind} matrix" if held["dim"].first == 2 else f"{kind} array"
+    plain = r.data_of(value)
+    if value.type not in ITEM_BYTES:
+        return Side(kind, 1, Unknown("no vector"))
+    length = plain.first if plain is not None else 0
+    return Side(kind, length, length * ITEM_BYTES[value.type] if plain else Unknown("it is lazy"))
+
+
+def python_side(obj: Any) -> Side:
+    """A Python object in Python's words, with the objects that only it holds."""
+    kind = type(obj)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    view = _memory(obj)
+    if view is not None and view.ndim:
+        return Side(name, view.nbytes // (view.itemsize or 1), view.nbytes)
+    if kind not in (list, tuple, dict):
+        return Side(name, 1, sys.getsizeof(obj) if kind in (*NUMBERS, str, bytes) else Unknown("one object"))
+    items = list(obj.values()) if kind is dict else obj
+    kinds = set(map(type, items))
+    what = next(iter(kinds)).__name__ if len(kinds) == 1 else ""
+    if len(items) > OBJECTS_MAX or not kinds <= {*NUMBERS, str}:
+        return Side(name, len(obj), Unknown("its items were not counted"), what)
+    distinct = {id(one): one for one in items if type(one) is not bool and not _is_cached(one)}
+    return Side(name, len(obj), sys.getsizeof(obj) + sum(map(sys.getsizeof, distinct.values())), what)
+
+
+def numbers(obj: Any) -> Sequence[Any] | None:
+    """The numbers of an object in R's order, by column; None where it has others."""
+    if type(obj) in NUMBERS:
+        return (obj,)
+    if type(obj) in (list, tuple):
+        return obj if set(map(type, obj)) <= NUMBERS else None
+    view = _memory(obj)
+    if view is None or view.format not in CODES:
+        return None
+    content = view.tobytes("F") if view.ndim else view.tobytes()
+    return [one != 0 for one in content] if view.format == "?" else array(view.format, content)
+
+
+def _memory(obj: Any) -> memoryview | None:
+    """The bytes of NumPy's arrays and numbers, bytearrays and bytes."""
+    kind = type(obj)
+    if kind not in (bytes, bytearray) and kind.__module__ != "numpy":
+        return None
+    try:
+        return memoryview(obj)
+    except (TypeError, ValueError, BufferError):
+        return None
+
+
+def _is_inside(obj: Any, value: Header) -> bool:
+    plain = r.data_of(value)
+    span = getattr(obj, "__array_interface__", None) if type(obj).__module__ == "numpy" else None
+    if plain is None or span is None:
+        return False
+    start = plain.address + DATA
+    return bool(start <= span["data"][0] < start + max(plain.first * ITEM_BYTES[plain.type], 1))
+
+
+def _texts(obj: Any) -> Sequence[Any] | None:
+    if type(obj) is str:
+        return (obj,)
+    view = _memory(obj)
+    if view is not None and view.format[-1:] in ("O", "w"):
+        obj = obj.ravel("F").tolist()
+    return obj if type(obj) in (list, tuple) and set(map(type, obj)) <= {str} else None
+
+
+def _same(ours: array[Any], theirs: Sequence[Any]) -> bool:
+    """Whether all are equal, NaN included."""
+    if isinstance(theirs, array) and theirs.typecode == ours.typecode:
+        return bool(memoryview(ours).cast("B") == memoryview(theirs).cast("B"))
+    if ours.typecode == "d" and set(map(type, theirs)) == {float}:
+        return array("d", theirs).tobytes() == ours.tobytes()
+    return not any(map(ne, ours, theirs))
+
+
+def _both_nan(mine: Any, other: Any) -> bool:
+    return bool(mine != mine and other != other)
+
+
+def _is_cached(one: Any) -> bool:
+    """Whether the interpreter keeps it anyway."""
+    return type(one) is int and -5 <= one <= 256
+
+
+def _python(one: Any) -> str:
+    shown = repr(one)
+    return shown if len(shown) <= 40 else f"{shown[:39]}…"
+
+
+def _r(one: Any, kind: int) -> str:
+    if kind == r.REAL:
+        return f"{one:.17g}"
+    return f"{one}L" if kind == r.INTEGER else {0: "FALSE", 1: "TRUE"}.get(one, str(one))

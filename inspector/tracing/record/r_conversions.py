@@ -1,0 +1,96 @@
+"""Writes down each conversion between R and Python of a traced program, with R's line, into a file.
+
+    conversions-PID.jsonl   an object for each kind of conversion of a line, in the order of their first one;
+                            [number, ns, calls] for each further one; {"starting": ns, "at": seconds} for those of the start
+"""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, Final
+
+from inspector import _native
+from inspector.facts.converted import Change
+from inspector.facts.wire import to_wire
+from inspector.objects.layouts import r_vectors
+from inspector.objects.layouts.r_objects import header
+from inspector.tracing.record.r_compared import Pair
+
+SOURCES: Final = Path(__file__).parent / "r"
+
+
+class RConversions:
+    """From `begin` to `end`: the observer of native/trace/arm/conversions.c."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[Any, int] = {}
+        self.armed = False
+
+    def begin(self, hosts: Collection[str]) -> None:
+        """Hook the conversions of reticulate, if it is among the hosts."""
+        paths = frozenset(path for path in hosts if "reticulate" in path)
+        if paths and not self.armed:
+            self._write({"process": _process_began()})
+            source = (SOURCES / "lines.R").read_text()
+            self.armed = _native.conversions_arm(paths, self._told, source)
+
+    def end(self) -> None:
+        """Restore."""
+        if self.armed:
+            self.armed = False
+            _native.conversions_disarm()
+
+    def _told(
+        self, to_r: int, obj: Any, sexp: int, start: int, stop: int, calls: int, texts: tuple[str, ...], frame: int
+    ) -> None:
+        if texts and texts[-1]:
+            self._write({"starting": stop - start, "at": time.time()})
+            return
+        value = header(sexp)
+        if value is None or value.type not in r_vectors.CODES:
+            return  # a reference, which is no conversion
+        pair = Pair(value, obj, not to_r)
+        given, became = pair.sides()
+        zone = texts[-2] if texts and value.type == r_vectors.REAL else ""
+        left_out = [Change("attributes", "", 1, 1, 0, zone, "none")] if zone else []
+        changes = (*pair.changes(), *left_out)
+        row = {
+            "to_python": not to_r, "name": _column(frame, sexp), "given": to_wire(given), "how": pair.how(),
+            "became": to_wire(became), "changes": to_wire(changes), "compared": pair.compared, "texts": texts,
+        }  # fmt: skip
+        self._add(json.dumps(row), stop - start, calls)
+
+    def _add(self, row: str, ns: int, calls: int) -> None:
+        number = self._known.get(row)
+        if number is None:
+            self._known[row] = number = len(self._known)
+            self._write(json.loads(row))
+        self._write([number, ns, calls])
+
+    def _write(self, row: Any) -> None:
+        with self._path.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def _column(frame: int, sexp: int) -> str:
+    """The name of the column of a data frame that an R value is; "" for none."""
+    held = header(frame) if frame else None
+    pointers = r_vectors.elements(held) if held is not None else None
+    if held is None or pointers is None or sexp not in pointers:
+        return ""
+    names = r_vectors.texts(r_vectors.attributes(held).get("names"), len(pointers))
+    at = pointers.index(sexp)
+    return names[at] or "" if at < len(names) else ""
+
+
+def _process_began() -> float:
+    """When this process began, in seconds since 1970."""
+    ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+    up = float(Path("/proc/uptime").read_text().split()[0])
+    return time.time() - up + ticks / os.sysconf("SC_CLK_TCK")

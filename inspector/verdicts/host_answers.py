@@ -1,0 +1,112 @@
+"""The first sentences about a host's lines, and what to write instead: only advice that was measured to hold."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from inspector.facts.amounts import counted, size
+from inspector.facts.answers import Answer
+from inspector.facts.converted import Change, Converted, HostLine, HostLines
+from inspector.facts.unknown import Unknown
+
+MANY = 1_000
+"""Elements from which on it is worth a sentence that they cross one by one."""
+WORDS = {"numeric": "doubles", "integer": "integers", "logical": "logicals", "character": "strings"}
+SHARES = ("numeric", "integer", "complex")
+"""Vectors whose arrays reticulate hands over without a copy."""
+
+
+def host_answers(found: HostLines) -> Iterator[Answer]:
+    """What crossed, what was lost, how long the start took."""
+    if not found.language:
+        return
+    lost = [(line, change) for line in found.lines for one in line.conversions for change in one.changes]
+    yield _crossed(found)
+    if lost:
+        yield _lost(lost, found.language)
+    if unseen := [one for line in found.lines for one in line.conversions if not one.compared]:
+        text = f"{counted(sum(one.times for one in unseen), 'conversion')} could not be compared whole."
+        yield _answer("not-compared", text)
+    if not isinstance(found.startup_ns, Unknown):
+        text = f"Start-up ({found.language}, packages, Python {found.python}): {found.startup_ns / 1e9:.1f} s."
+        yield _answer("host-start", text)
+
+
+def _answer(slug: str, text: str, costs: int = 0) -> Answer:
+    return Answer(slug, text, True, (), ("trace.hosted.lines",), "", costs)
+
+
+def _crossed(found: HostLines) -> Answer:
+    slow = [(line, one) for line in found.lines for one in line.conversions if is_slow(one)]
+    if not slow:
+        times = sum(one.times for line in found.lines for one in line.conversions)
+        text = f"{counted(times, 'conversion')} in {counted(len(found.lines), 'line')} of {found.language}."
+        return _answer("host-crossed", text)
+    line, one = max(slow, key=lambda each: each[1].ns)
+    ours, theirs = (one.given, one.became) if one.to_python else (one.became, one.given)
+    amounts = [size(side.bytes) for side in (one.given, one.became) if not isinstance(side.bytes, Unknown)]
+    objects = f"a {theirs.kind} of {theirs.length:,} {theirs.items or 'object'}s"
+    vector = f"{ours.length:,} {WORDS.get(ours.kind, 'elements')}"
+    sides = f"{vector} became {objects}" if one.to_python else f"{objects} became {vector}"
+    total = sum(each.ns for _, each in slow)
+    more = f" {len(slow)} lines do so: {total / 1e9:.1f} s." if len(slow) > 1 else ""
+    text = (
+        f"Line {line.inside.line}: {sides}, {' → '.join(amounts)}, element by element, "
+        f"{one.calls:,} calls, {one.ns / 1e9:.1f} s.{more}"
+    )
+    return _answer("host-one-by-one", text, ours.length)
+
+
+def is_slow(one: Converted) -> bool:
+    """Whether many elements crossed one by one."""
+    return one.how == "one by one" and max(one.given.length, one.became.length) >= MANY
+
+
+def _lost(lost: list[tuple[HostLine, Change]], language: str) -> Answer:
+    lines = {(line.statement.line, line.inside.line) for line, _ in lost}
+    line, change = lost[0]
+    where = f" in `{change.where}`" if change.where else ""
+    least = f"{counted(len(lost), 'loss').replace('losss', 'losses')} in {counted(len(lines), 'line')} of {language}"
+    return _answer("host-lost", f"{least}, the first in line {line.inside.line}{where}: {_said(change)}.")
+
+
+def _said(change: Change) -> str:
+    return f"`{change.before}` → `{change.after}`"
+
+
+def advice(found: HostLines) -> tuple[Answer, ...]:
+    """What to write instead, by line."""
+    rows = [
+        Answer("host-advice", text, True, (), ("trace.hosted.lines",), f"line {line.inside.line}", 0)
+        for line in found.lines
+        for one in line.conversions
+        for text in _better(line, one)
+    ]
+    return tuple(dict.fromkeys(rows))
+
+
+def _better(line: HostLine, one: Converted) -> Iterator[str]:
+    name = _argument(line)
+    if is_slow(one) and one.to_python and one.given.kind in SHARES and one.became.kind == "list":
+        better = f"r_to_py(array({name}))" if line.called == "r_to_py" else f"array({name})"
+        amount = "bytes" if isinstance(one.given.bytes, Unknown) else size(one.given.bytes)
+        yield f"`{better}` shares R's {amount}: no copy, no loop"
+    for change in one.changes:
+        if change.what == "NA" and one.given.kind in ("integer", "logical") and one.to_python:
+            column = f"{name}${one.name}" if one.name else name
+            yield f"`as.numeric({column})`: NA crosses as NaN"
+        elif change.what == "value" and not one.to_python and line.called == "py_eval":
+            yield "`py_eval(..., convert = FALSE)` keeps Python's ints"
+        elif change.what == "names" and one.to_python:
+            yield f"`as.list({name})` crosses as a dict with the names"
+        elif change.what == "items" and one.to_python:
+            yield f"`unname({name})` crosses as a list of all items"
+
+
+def _argument(line: HostLine) -> str:
+    """The name that was handed over, as it is written; "x" where it is no single name."""
+    found = re.search(rf"\b{re.escape(line.called)}\(([\w.$]+)\)", line.inside.text) if line.called else None
+    found = found or re.search(r"<- *([A-Za-z.][\w.$]*)$", line.inside.text)
+    return found[1] if found else "x"

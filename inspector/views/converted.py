@@ -1,0 +1,152 @@
+"""Draws the lines of a host that made values cross: direction, both sides, how, bytes, time, what was lost."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterator
+
+from inspector.facts.amounts import counted, size
+from inspector.facts.converted import Change, Converted, HostLine, HostLines, HostPlace, Side
+from inspector.facts.unknown import Unknown
+from inspector.views.grammar import Block, Line, Picture, Span, text
+from inspector.views.plain import clipped
+from inspector.views.sites import duration
+from inspector.views.view import blocks
+
+MOST_ROWS = 16
+"""Rows of text by default."""
+EVERY_ROW = 1 << 20
+SOURCE, WIDTH, BAR = 26, 78, 10
+FEW = 100
+"""Elements up to which bytes and time are not told."""
+Row = tuple[Span, ...]
+
+
+@blocks.register
+def host_lines(fact: HostLines, most: int = MOST_ROWS) -> tuple[Block, ...]:
+    """The lines that lost most and took longest, in the order of the source."""
+    if not fact.lines:
+        return ()
+    chosen, used = list[HostLine](), 0
+    longest = max((one.ns for line in fact.lines for one in line.conversions), default=0)
+    for line in sorted(fact.lines, key=_weight, reverse=True):
+        used += _height(line)
+        if used <= most or not chosen:
+            chosen.append(line)
+    rows = list(_rows([line for line in fact.lines if line in chosen], fact.language, longest))
+    alt = f"{counted(len(chosen), 'line')} of {fact.language} that made values cross"
+    left = len(fact.lines) - len(chosen)
+    more = (Line("", text(f"… {counted(left, 'more line')} (--all)", "dim")),) if left else ()
+    return (Picture(tuple(rows), alt), *more)
+
+
+def _weight(line: HostLine) -> tuple[int, int]:
+    slow = any(_measured(one) and one.how == "one by one" for one in line.conversions)
+    return (slow + sum(len(one.changes) for one in line.conversions), sum(one.ns for one in line.conversions))
+
+
+def _shown(line: HostLine) -> list[Converted]:
+    """Its conversions that lost something or have many elements; else its largest."""
+    chosen = [one for one in line.conversions if one.changes or _measured(one)]
+    return chosen or [max(line.conversions, key=lambda one: one.given.length)]
+
+
+def _height(line: HostLine) -> int:
+    shown = _shown(line)
+    details = sum(bool(_measured(one)) + len(one.changes) for one in shown)
+    return details + (1 if line.whole else len(shown)) + 2 * bool(line.function)
+
+
+def _rows(lines: list[HostLine], language: str, longest: int) -> Iterator[Row]:
+    file, before = "", HostPlace("", 0, 0, "")
+    for line in lines:
+        if line.statement.file != file:
+            file = line.statement.file
+            yield (Span(f" {file.rpartition('/')[2]}", "dim"),)
+        inner = line.inside != line.statement
+        if inner and line.statement != before:
+            yield _placed(line.statement, 0)
+        before = line.statement
+        yield from _of_line(line, language, longest, 2 if inner else 0)
+
+
+def _placed(place: HostPlace, indent: int, rest: Row = ()) -> Row:
+    number = str(place.line) if place.line else "?"
+    source = clipped(place.text, SOURCE - indent)
+    space = " " * max(SOURCE - indent - len(source), 1) if rest else ""
+    return (Span(f"{number:>{4 + indent}}  ", "dim"), Span(source + space, "code"), *rest)
+
+
+def _of_line(line: HostLine, language: str, longest: int, indent: int) -> Iterator[Row]:
+    first = True
+    for one in _shown(line):
+        way = f"{language} → Python" if one.to_python else f"Python → {language}"
+        is_whole = bool(line.whole and one.name)
+        said = (Span(f" {way}  ", "dim"), Span(line.whole if is_whole else f"{_sides(one)}{_times(one)}"))
+        if first:
+            yield _placed(line.inside, indent, said)
+        elif not is_whole:
+            yield (Span(" " * (6 + SOURCE)), *said)
+        first = False
+        if measured := _measured(one):
+            bar = "█" * max(round(BAR * one.ns / longest), 1) if longest and one.ns * 20 > longest else ""
+            shared = "good" if one.how == "shared" else "warn" if one.how == "one by one" else "fact"
+            yield (Span(" " * (8 + indent)), Span(measured, shared), Span(f"  {bar}", "warn"))
+        for change in one.changes:
+            yield (Span(" " * (8 + indent)), *_changed(change, one))
+
+
+def _sides(one: Converted) -> str:
+    """ "numeric(1,000,000) → list"; the second length only where it is another."""
+    same = one.given.length == one.became.length
+    return f"{_side(one.given, not one.to_python, True)} → {_side(one.became, one.to_python, not same)}"
+
+
+def _side(side: Side, of_python: bool, measured: bool) -> str:
+    kind = side.kind.rpartition(".")[2] if of_python else side.kind
+    return f"{kind}({side.length:,})" if measured and side.length != 1 else kind
+
+
+def _times(one: Converted) -> str:
+    return f" ×{one.times:,}" if one.times > 1 else ""
+
+
+def _measured(one: Converted) -> str:
+    """How, calls, bytes on both sides, time; "" for a few values."""
+    if one.how in ("single", "wrapped") or max(one.given.length, one.became.length) < FEW:
+        return ""
+    sizes = [size(side.bytes) for side in (one.given, one.became) if not isinstance(side.bytes, Unknown)]
+    amount = f"the same {sizes[0]}" if one.how == "shared" and sizes else " → ".join(sizes)
+    name = f"{one.name}  " if one.name else ""
+    calls = f", {one.calls:,} calls" if one.how == "one by one" and one.calls else ""
+    return f"{name}{one.how}{calls}  {amount}  {duration(one.ns)}"
+
+
+def _changed(change: Change, one: Converted) -> Row:
+    where = ", ".join(filter(None, (change.where, "" if _measured(one) else one.name)))
+    count = f"{change.lost:,} of {change.elements:,}: " if change.elements > 1 and change.first else ""
+    what = f"{where} " if where else ""
+    at = f" (item {change.first:,})" if change.first and change.elements > 1 else ""
+    kind = f"{one.given.kind}, " if one.name and not _measured(one) else ""
+    said = f"{what}{kind}{count}{change.before} → {change.after}{at}"
+    return (Span("LOST  ", "danger"), Span(clipped(said, WIDTH - 18), "danger"))
+
+
+def sample() -> HostLines:
+    """Two lines: a vector that crosses one by one, and a data frame whose NA are lost."""
+    call = HostPlace("total.R", 10, 10, "total(x)")
+    whole = HostPlace("total.R", 14, 14, "r_to_py(df)")
+    floats = Converted(
+        True, "", Side("numeric", 1_000_000, 8_000_000), Side("list", 1_000_000, 32_000_056), "one by one", (),
+        True, 2_000_003, 280_000_000, 1,
+    )  # fmt: skip
+    lost = Change("NA", "", 1, 3, 2, "NA", "-2147483648")
+    column = Converted(
+        True, "a", Side("integer", 3, 12), Side("numpy.ndarray", 3, 12), "shared", (lost,), True, 3, 30_000, 1
+    )
+    return HostLines(
+        "R",
+        (
+            HostLine(call, HostPlace("total.R", 6, 6, "py <- r_to_py(v)"), "total", "r_to_py", "", (floats,)),
+            HostLine(whole, whole, "", "r_to_py", "data.frame", (column,)),
+        ),
+        1_100_000_000, 12, "3.11.7",
+    )  # fmt: skip

@@ -1,0 +1,152 @@
+"""Seed 000: a trace of an R script is read by R's own lines: what crossed, how, what it cost, what was lost."""
+
+# SPDX-License-Identifier: MIT
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import reticulated
+
+pytestmark = [pytest.mark.r, pytest.mark.timeout(300)]
+TOTAL = """library(reticulate)
+
+# by way of Python
+total <- function(v) {
+  py <- r_to_py(v)
+  back <- py_to_r(py)
+  sum(back)
+}
+x <- as.numeric(1:1000000)
+total(x)
+"""
+
+
+def traced(tmp_path: Path, script: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """`inspector trace -- Rscript total.R` with the script, at 80 columns."""
+    (tmp_path / "total.R").write_text(script)
+    inspector = str(Path(sys.executable).parent / "inspector")
+    command = [inspector, "trace", *options, "--", reticulated.rscript(), "total.R"]
+    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable, "COLUMNS": "80"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=250, cwd=tmp_path, env=environment)
+
+
+def lines_of(tmp_path: Path, script: str) -> dict[int, Any]:
+    """R's lines by number."""
+    done = traced(tmp_path, script, "--json")
+    assert done.returncode == 0, done.stderr
+    lines = json.loads(done.stdout)["facts"]["trace"]["hosted"]["lines"]["lines"]
+    return {line["inside"]["line"]: line for line in lines}
+
+
+def test_the_first_screen_is_r_s_own_line(tmp_path: Path) -> None:
+    done = traced(tmp_path, TOTAL)
+    printed = done.stdout.splitlines()
+    result, screen = printed[0], printed[1:]
+    assert result == "[1] 500000500000" and len(screen) <= 24 and max(map(len, screen)) <= 80
+    told = " ".join(" ".join(screen).split())
+    assert "1,000,000 doubles became a list of 1,000,000 floats, 8.0 MB → 32 MB" in told or (
+        "a list of 1,000,000 floats became 1,000,000 doubles, 32 MB → 8.0 MB" in told
+    )
+    assert "element by element" in told and "Start-up (R, packages, Python 3." in told
+    assert "10 total(x) 5 py <- r_to_py(v) R → Python numeric(1,000,000) → list" in told
+    assert "6 back <- py_to_r(py) Python → R list(1,000,000) → numeric" in told
+    assert "line 5 r_to_py(array(v)) shares R's 8.0 MB: no copy, no loop" in told
+    assert "find_and_load" not in told and "copied by" not in told
+
+
+LOSES = """library(reticulate)
+py_run_string("
+import numpy as np
+wide = np.array([1, 2**53 + 1, 2**63 - 1])
+one = np.int64(2**53 + 1)
+keys = {1: 'a'}
+")
+a <- py$wide
+b <- py$one
+d <- r_to_py(data.frame(i = c(1L, NA), l = c(NA, TRUE), s = c("x", NA)))
+m <- r_to_py(matrix(c(1L, NA, 3L, 4L), 2))
+l <- r_to_py(matrix(c(TRUE, NA, FALSE, TRUE), 2))
+n <- r_to_py(c(a = 1, b = 2))
+u <- r_to_py(list(a = 1, a = 2))
+k <- py$keys
+t <- r_to_py(as.POSIXct("2024-01-01", tz = "Europe/Paris"))
+e <- py_eval("2**40")
+ok <- r_to_py(c(1.5, 2.5))
+"""
+
+
+def test_each_loss_has_its_line_and_both_values(tmp_path: Path) -> None:
+    """Arrays, frames, matrices, names: what R and Python do without a word."""
+    lines = lines_of(tmp_path, LOSES)
+    lost = {
+        number: [
+            (one["name"], change["before"], change["after"])
+            for one in line["conversions"]
+            for change in one["changes"]
+        ]
+        for number, line in lines.items()
+    }
+    assert lost[8] == [("", str(2**53 + 1), str(2**53))]
+    assert lost[9] == [("", str(2**53 + 1), str(2**53))]
+    assert lost[10] == [("i", "NA", str(-(2**31))), ("l", "NA", "True"), ("s", "NA", "'NA'")]
+    assert lost[11] == [("", "NA", str(-(2**31)))]
+    assert lost[12] == [("", "NA", "True")]
+    assert lost[13] == [("", "names a, b", "none")]
+    assert lost[14] == [("", "2 items, 2 named 'a'", "1")]
+    assert lost[15] == [("", "1", "'1'")]
+    assert lost[16] == [("", "time zone Europe/Paris", "none")]
+    assert lost[17] == [("", str(2**40), "0L")]
+    assert lost[18] == [] and lines[18]["conversions"][0]["compared"]
+
+
+ADVICE = """library(reticulate)
+address <- function(a) py_eval("lambda a: a.__array_interface__['data'][0]")(a)
+check <- py_eval("lambda a: (type(a).__name__, len(a), a.base is not None if hasattr(a, 'base') else None)")
+cat(unlist(check(r_to_py(array(as.numeric(1:2000))))), "\\n")
+cat(unlist(py_eval("lambda a: (a[0], a[1] != a[1])")(r_to_py(as.numeric(c(1L, NA))))), "\\n")
+cat(unlist(py_eval("lambda a: (type(a).__name__, a['b'])")(r_to_py(as.list(c(a = 1, b = 2))))), "\\n")
+cat(unlist(py_eval("lambda a: (type(a).__name__, len(a))")(r_to_py(unname(list(a = 1, a = 2))))), "\\n")
+kept <- py_eval("[2**53 + 1]", convert = FALSE)
+cat(py_str(kept), "\\n")
+"""
+
+
+def test_the_advice_holds(tmp_path: Path) -> None:
+    """What a trace says to write instead keeps the bytes, the NA, the names, the items and the ints."""
+    script = tmp_path / "advice.R"
+    script.write_text(ADVICE)
+    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable}
+    done = subprocess.run(
+        [reticulated.rscript(), str(script)], capture_output=True, text=True, timeout=200, env=environment
+    )
+    told = [line.strip() for line in done.stdout.splitlines()]
+    assert told == ["ndarray 2000 TRUE", "1 1", "dict 2", "list 2", "[9007199254740993]"], done.stderr
+
+
+def test_lines_in_loops_lapply_and_sourced_files(tmp_path: Path) -> None:
+    """A loop at top level, a function within lapply, a sourced file, a pipe of two calls in one line."""
+    (tmp_path / "more.R").write_text("sent <- function(v) {\n\n  r_to_py(v)\n}\n")
+    script = (
+        'library(reticulate)\nsource("more.R")\nfor (i in 1:3) {\n  y <- i\n  r_to_py(c(1, 2, i))\n}\n'
+        "invisible(lapply(1:2, function(i) {\n  r_to_py(c(i, 1))\n}))\ninvisible(sent(c(1, 2)))\n"
+    )
+    done = traced(tmp_path, script, "--json")
+    hosted = json.loads(done.stdout)["facts"]["trace"]["hosted"]
+    told = [
+        (one["statement"]["line"], one["inside"]["file"], one["inside"]["line"], one["function"])
+        for one in hosted["lines"]["lines"]
+    ]
+    assert told == [(3, "total.R", 5, ""), (7, "total.R", 8, "FUN"), (10, "more.R", 3, "sent")]
+    assert [one["conversions"][0]["times"] for one in hosted["lines"]["lines"]] == [3, 2, 1]
+
+
+def test_a_profile_of_the_user_runs_and_options_stay(tmp_path: Path) -> None:
+    """R runs the profile that it would have run, once; a script that fails is told first."""
+    (tmp_path / ".Rprofile").write_text('cat("mine\\n")\n')
+    done = traced(tmp_path, "library(reticulate)\ninvisible(r_to_py(1:3))\nstop('here')\n")
+    assert done.stdout.splitlines()[0] == "mine" and done.stdout.count("mine") == 1
+    assert "Rscript exited with 1" in done.stderr and "integer(3) → list" in done.stdout
