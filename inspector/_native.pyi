@@ -806,14 +806,12 @@ def hosts_disarm() -> tuple[int, int, int, int]:
     """Restore dlsym: (restored, another tracer's now, unloaded, not writable)."""
 
 # native/trace/arm/conversions.c
-def conversions_arm(
-    paths: frozenset[str], observer: Callable[..., object], source: str, /
-) -> bool:
+def conversions_arm(paths: frozenset[str], observer: Callable[..., object], source: str, /) -> bool:
     """Tell of the outermost conversions between R and Python by these libraries; False if there are none.
 
     `source`: R source of a function that says from which line R calls. Calls `observer(to_r, object, sexp,
-    start_ns, stop_ns, calls, texts, frame)`: addresses of the R value, and of the data frame that holds it (0:
-    none). What the observer raises is dropped.
+    start_ns, stop_ns, calls, texts, frame)`: addresses of the R value, and of its data frame, or 0.
+    What the observer raises is dropped.
     """
 
 def conversions_disarm() -> tuple[int, int, int, int]:

@@ -1,4 +1,4 @@
-"""Lines of a program in another language that hands values to Python and back: what crossed in each of them."""
+"""Lines of a program in another language that hands values to Python and back: what crossed in each."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The first sentences about a host's lines, and what to write instead: only advice that was measured to hold."""
+"""The first sentences about a host's lines, and what to write instead: only advice that a test applies."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
@@ -30,7 +30,9 @@ def host_answers(found: HostLines) -> Iterator[Answer]:
         text = f"{counted(sum(one.times for one in unseen), 'conversion')} could not be compared whole."
         yield _answer("not-compared", text)
     if not isinstance(found.startup_ns, Unknown):
-        text = f"Start-up ({found.language}, packages, Python {found.python}): {found.startup_ns / 1e9:.1f} s."
+        text = (
+            f"Start-up ({found.language}, packages, Python {found.python}): {found.startup_ns / 1e9:.1f} s."
+        )
         yield _answer("host-start", text)
 
 
@@ -68,7 +70,9 @@ def _lost(lost: list[tuple[HostLine, Change]], language: str) -> Answer:
     lines = {(line.statement.line, line.inside.line) for line, _ in lost}
     line, change = lost[0]
     where = f" in `{change.where}`" if change.where else ""
-    least = f"{counted(len(lost), 'loss').replace('losss', 'losses')} in {counted(len(lines), 'line')} of {language}"
+    least = (
+        f"{len(lost)} {'loss' if len(lost) == 1 else 'losses'} in {counted(len(lines), 'line')} of {language}"
+    )
     return _answer("host-lost", f"{least}, the first in line {line.inside.line}{where}: {_said(change)}.")
 
 

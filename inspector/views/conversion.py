@@ -16,8 +16,8 @@ from inspector.facts.conversion import (
     Trace,
     Value,
 )
-from inspector.facts.native import Place
 from inspector.facts.hosted import Hosted
+from inspector.facts.native import Place
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import became, size
 from inspector.views.came_through import came_through
@@ -126,7 +126,9 @@ def _lost(losses: tuple[Loss, ...] | Unknown, hosted: Hosted) -> Iterator[Block]
         yield Line("lost", text(str(losses), "dim"), link=f"{PAGE}#losses")
         return
     if not losses:
-        where = " in calls from Python; the host's lines say what theirs lost" if hosted.lines.language else ""
+        where = (
+            " in calls from Python; the host's lines say what theirs lost" if hosted.lines.language else ""
+        )
         yield Line("lost", text(f"no value was seen to change{where}"), link=f"{PAGE}#losses")
         return
     lines = tuple(

@@ -1,4 +1,4 @@
-"""Draws the lines of a host that made values cross: direction, both sides, how, bytes, time, what was lost."""
+"""Draws the lines of a host that made values cross: direction, both sides, bytes, time, what was lost."""
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
@@ -135,8 +135,8 @@ def sample() -> HostLines:
     call = HostPlace("total.R", 10, 10, "total(x)")
     whole = HostPlace("total.R", 14, 14, "r_to_py(df)")
     floats = Converted(
-        True, "", Side("numeric", 1_000_000, 8_000_000), Side("list", 1_000_000, 32_000_056), "one by one", (),
-        True, 2_000_003, 280_000_000, 1,
+        True, "", Side("numeric", 1_000_000, 8_000_000), Side("list", 1_000_000, 32_000_056, "float"),
+        "one by one", (), True, 2_000_003, 280_000_000, 1,
     )  # fmt: skip
     lost = Change("NA", "", 1, 3, 2, "NA", "-2147483648")
     column = Converted(

@@ -1,4 +1,4 @@
-"""Seed 000: a trace of an R script is read by R's own lines: what crossed, how, what it cost, what was lost."""
+"""Seed 000: a trace of an R script is read by R's own lines: what crossed, what it cost and lost."""
 
 # SPDX-License-Identifier: MIT
 import json

@@ -1,4 +1,4 @@
-"""Read R's vectors from memory: elements, names, attributes; an ALTREP that is not expanded stays as it is."""
+"""Read R's vectors from memory: elements, names, attributes; an ALTREP stays as it is."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
@@ -28,14 +28,14 @@ ATTRIBUTES_MAX, TEXT_MAX = 64, 1 << 16
 
 def elements(found: Header) -> array[int] | array[float] | None:
     """The elements of a vector, pointers of strings and lists; None for no vector, or a lazy one."""
-    plain = data_of(found)
+    plain = plain_of(found)
     if plain is None:
         return None
     read = _native.read(plain.address + DATA, plain.first * ITEM_BYTES[plain.type]) if plain.first else b""
     return None if read is None else array(CODES[plain.type], read)
 
 
-def data_of(found: Header) -> Header | None:
+def plain_of(found: Header) -> Header | None:
     """The plain vector that holds the elements: of an ALTREP the expanded or the wrapped one, if any."""
     for _ in range(4):
         if found.type not in CODES:

@@ -65,7 +65,7 @@ def _converted(row: dict[str, Any], ns: int, calls: int, times: int) -> Converte
 
 
 def _merge(known: list[Converted], more: Converted) -> None:
-    """Add a conversion to those of a line; one that differs by its size or its losses is no row of its own."""
+    """Add a conversion to those of a line; another size or other losses make no row of their own."""
     for at, one in enumerate(known):
         if _kind(one) == _kind(more):
             largest = max(one, more, key=lambda each: each.given.length)
@@ -98,7 +98,7 @@ def _startup(path: Path, began: dict[str, Any], rows: list[Any]) -> int | Unknow
 
 
 def _spent(noted: list[list[str]], before: float, ready: float) -> Iterator[float]:
-    """Seconds, one part after the other, from `before` on. `ready`: the last conversion of the start was over."""
+    """Seconds, part by part, from `before` on. `ready`: when the last conversion of the start was over."""
     began = 0.0
     for name, time, *text in noted:
         at = float(time)

@@ -69,7 +69,9 @@ class Pair:
                 return
             keys = list(self.obj)
             if not self.to_python and (other := [key for key in keys if type(key) is not str]):
-                yield Change("keys", where, len(other), len(keys), 0, _python(other[0]), _python(str(other[0])))
+                yield Change(
+                    "keys", where, len(other), len(keys), 0, _python(other[0]), _python(str(other[0]))
+                )
             items: Sequence[Any] = list(self.obj.values())
         else:
             items = self.obj if type(self.obj) in (list, tuple) else ()
@@ -107,22 +109,34 @@ class Pair:
             self.compared = False
             return
         missing = self.value.type in (r.LOGICAL, r.INTEGER)
-        gone = [at for at, one in enumerate(ours) if one == r.NA_INTEGER] if missing and r.NA_INTEGER in ours else []
+        gone = (
+            [at for at, one in enumerate(ours) if one == r.NA_INTEGER]
+            if missing and r.NA_INTEGER in ours
+            else []
+        )
         if gone:
             same = self.to_python or theirs[gone[0]] == r.NA_INTEGER
             yield self._change("NA" if same else "value", where, gone, "NA", _python(theirs[gone[0]]))
         if _same(ours, theirs):
             return
-        found = [at for at, other in enumerate(map(ne, ours, theirs)) if other and not _both_nan(ours[at], theirs[at])]
+        found = [
+            at
+            for at, other in enumerate(map(ne, ours, theirs))
+            if other and not _both_nan(ours[at], theirs[at])
+        ]
         if found := [at for at in found if not (missing and ours[at] == r.NA_INTEGER)]:
-            yield self._change("value", where, found, _r(ours[found[0]], self.value.type), _python(theirs[found[0]]))
+            yield self._change(
+                "value", where, found, _r(ours[found[0]], self.value.type), _python(theirs[found[0]])
+            )
 
     def _of_attributes(self, where: str) -> Iterator[Change]:
         names = self.held.get("names")
         if names is not None and self.value.type != LIST:
             shown = ", ".join(str(one) for one in r.texts(names, 3))
             more = ", …" if self.value.first > 3 else ""
-            yield Change("names", where, self.value.first, self.value.first, 0, f"names {shown}{more}", "none")
+            yield Change(
+                "names", where, self.value.first, self.value.first, 0, f"names {shown}{more}", "none"
+            )
         if other := [name for name in self.held if name not in KEPT]:
             yield Change("attributes", where, len(other), len(other), 0, ", ".join(other), "none")
 
@@ -138,7 +152,7 @@ def r_side(value: Header, held: dict[str, Header]) -> Side:
         kind = str(names[0])
     elif "dim" in held:
         kind = f"{kind} matrix" if held["dim"].first == 2 else f"{kind} array"
-    plain = r.data_of(value)
+    plain = r.plain_of(value)
     if value.type not in ITEM_BYTES:
         return Side(kind, 1, Unknown("no vector"))
     length = plain.first if plain is not None else 0
@@ -188,7 +202,7 @@ def _memory(obj: Any) -> memoryview | None:
 
 
 def _is_inside(obj: Any, value: Header) -> bool:
-    plain = r.data_of(value)
+    plain = r.plain_of(value)
     span = getattr(obj, "__array_interface__", None) if type(obj).__module__ == "numpy" else None
     if plain is None or span is None:
         return False

@@ -1,7 +1,7 @@
 """Writes down each conversion between R and Python of a traced program, with R's line, into a file.
 
-    conversions-PID.jsonl   an object for each kind of conversion of a line, in the order of their first one;
-                            [number, ns, calls] for each further one; {"starting": ns, "at": seconds} for those of the start
+conversions-PID.jsonl   an object for each kind of conversion of a line, in the order of their first one;
+                        [number, ns, calls] for each; {"starting": ns, "at": seconds} for the start's
 """
 
 # SPDX-License-Identifier: MIT
@@ -36,7 +36,7 @@ class RConversions:
         """Hook the conversions of reticulate, if it is among the hosts."""
         paths = frozenset(path for path in hosts if "reticulate" in path)
         if paths and not self.armed:
-            self._write({"process": _process_began()})
+            self._write({"process": _began()})
             source = (SOURCES / "lines.R").read_text()
             self.armed = _native.conversions_arm(paths, self._told, source)
 
@@ -47,7 +47,15 @@ class RConversions:
             _native.conversions_disarm()
 
     def _told(
-        self, to_r: int, obj: Any, sexp: int, start: int, stop: int, calls: int, texts: tuple[str, ...], frame: int
+        self,
+        to_r: int,
+        obj: Any,
+        sexp: int,
+        start: int,
+        stop: int,
+        calls: int,
+        texts: tuple[str, ...],
+        frame: int,
     ) -> None:
         if texts and texts[-1]:
             self._write({"starting": stop - start, "at": time.time()})
@@ -89,7 +97,7 @@ def _column(frame: int, sexp: int) -> str:
     return names[at] or "" if at < len(names) else ""
 
 
-def _process_began() -> float:
+def _began() -> float:
     """When this process began, in seconds since 1970."""
     ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
     up = float(Path("/proc/uptime").read_text().split()[0])

@@ -1,9 +1,9 @@
 // The conversions of an R that embeds Python: reticulate's C++ functions between R's objects and Python's.
 //
-// Overview. reticulate exports `py_to_r(PyObject *, bool)` and `r_to_py(RObject, bool)` and calls them through
-// its own import slots, so got.c can patch those. Only the outermost conversion is told; within it the calls
-// of Python's C API are recorded at first (RECORDED), and then only counted: a vector of a million elements is
-// millions of calls that say the same.
+// Overview. reticulate exports `py_to_r(PyObject *, bool)` and `r_to_py(RObject, bool)` and calls them
+// through its own import slots, so got.c can patch those. Only the outermost conversion is told; within it
+// the calls of Python's C API are recorded at first (RECORDED), and then only counted: a vector of a million
+// elements is millions of calls that say the same.
 //
 // Life cycle. conversions_arm keeps a callable of ours and an R function (R_PreserveObject) until
 // conversions_disarm. The R function is evaluated after the conversion, where R expects C code that calls R.
@@ -80,7 +80,8 @@ static PyObject *texts_of(r_object texts) {
     return take(found);
 }
 
-// Asks R for the line and calls the observer. What fails here is forgotten: the program goes on as without us.
+// Asks R for the line and calls the observer. What fails here is forgotten: the program goes on as without
+// us.
 static void ask_and_tell(int to_r, PyObject *object /* borrowed */, r_object value, const conversion *open,
                          uint64_t stop_ns) {
     int failed = 0;
@@ -91,12 +92,12 @@ static void ask_and_tell(int to_r, PyObject *object /* borrowed */, r_object val
     _owned_ PyObject *texts = is_known ? texts_of(r.VECTOR_ELT(said, 0)) : PyTuple_New(0);
     r_object frame = is_known && r.TYPEOF(r.VECTOR_ELT(said, 1)) == LIST ? r.VECTOR_ELT(said, 1) : NULL;
     _owned_ PyObject *done =
-        texts ? PyObject_CallFunction(observer, "iOKKKKOK", to_r, object,
-                                      (unsigned long long)(uintptr_t)value,
-                                      (unsigned long long)open->start_ns, (unsigned long long)stop_ns,
-                                      (unsigned long long)open->calls, texts,
-                                      (unsigned long long)(uintptr_t)frame)
-              : NULL;
+        texts
+            ? PyObject_CallFunction(observer, "iOKKKKOK", to_r, object, (unsigned long long)(uintptr_t)value,
+                                    (unsigned long long)open->start_ns, (unsigned long long)stop_ns,
+                                    (unsigned long long)open->calls, texts,
+                                    (unsigned long long)(uintptr_t)frame)
+            : NULL;
     if (!done) {
         PyErr_Clear();
     }
@@ -176,8 +177,8 @@ static int is_conversion(const char *name) {
 }
 
 static void function_add(const relocation *found, void *handle) {
-    void *address = is_conversion(found->name) && !conversions_find(found->name) ? dlsym(handle, found->name)
-                                                                                  : NULL;
+    void *address =
+        is_conversion(found->name) && !conversions_find(found->name) ? dlsym(handle, found->name) : NULL;
     if (address && function_count < FUNCTIONS_MAX) {
         uint16_t row = (uint16_t)(GOT_CONVERSIONS_FIRST + function_count);
         functions[function_count++] = (exports_row){found->name, address, row};

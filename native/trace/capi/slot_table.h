@@ -18,7 +18,8 @@ enum { NUMPY_CALLERS = 512, NUMPY_ROWS_MAX = 64, GOT_PLACES = GOT_SLOTS + NUMPY_
 typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_grade;
 // What the patched slots of one family import: Python's C API, allocators (trace/capi/allocations.c), what
 // calls a C function for Python (trace/capi/foreign_calls.c), dlsym of a host (trace/arm/lookups.c),
-// reticulate's conversions (trace/arm/conversions.c), functions that free memory (leaks/freeing.c), allocators of tracked modules (leaks/raw_memory/hooks.c).
+// reticulate's conversions (trace/arm/conversions.c), functions that free memory (leaks/freeing.c),
+// allocators of tracked modules (leaks/raw_memory/hooks.c).
 typedef enum {
     GOT_CAPI,
     GOT_ALLOCATORS,
@@ -43,12 +44,12 @@ extern uint16_t got_rows[GOT_SLOTS]
     __attribute__((visibility("hidden"))); // row of trace/capi/capi.def, CAPI_NO_ROW, or of an allocator
 
 #define CAPI_NO_ROW UINT16_MAX
-#define GOT_ALLOCATOR_FIRST 0xF000  // the rows of trace/capi/allocations.c, from here to CAPI_NO_ROW
-#define GOT_FOREIGN_ROW 0xE000      // that of trace/capi/foreign_calls.c
-#define GOT_LOOKUP_FIRST 0xE100     // those of trace/arm/lookups.c, one a host
+#define GOT_ALLOCATOR_FIRST 0xF000   // the rows of trace/capi/allocations.c, from here to CAPI_NO_ROW
+#define GOT_FOREIGN_ROW 0xE000       // that of trace/capi/foreign_calls.c
+#define GOT_LOOKUP_FIRST 0xE100      // those of trace/arm/lookups.c, one a host
 #define GOT_CONVERSIONS_FIRST 0xE180 // those of trace/arm/conversions.c
-#define GOT_FREEING_FIRST 0xE200    // those of leaks/freeing.c
-#define GOT_RAW_MEMORY_FIRST 0xE300 // those of leaks/raw_memory/hooks.c
+#define GOT_FREEING_FIRST 0xE200     // those of leaks/freeing.c
+#define GOT_RAW_MEMORY_FIRST 0xE300  // those of leaks/raw_memory/hooks.c
 
 // A function that slots import, by name and address.
 typedef struct {

@@ -218,9 +218,9 @@ int ring_drain_start(int file); // takes over the descriptor; 0, or an errno
 int ring_drain_stop(uint64_t *ret_bytes);
 extern void (*ring_forked)(void) __attribute__((visibility("hidden"))); // called in a forked child
 
-// After `records` more records, this thread's further calls are counted only, until ring_count_end. Returns the
-// number of records so far. ring_counted: records since, of calls and of what belongs to them, and calls only
-// counted.
+// After `records` more records, this thread's further calls are counted only, until ring_count_end. Returns
+// the number of records so far. ring_counted: records since, of calls and of what belongs to them, and calls
+// only counted.
 uint64_t ring_count_begin(uint64_t records);
 void ring_count_end(void);
 uint64_t ring_counted(uint64_t since);

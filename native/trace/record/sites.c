@@ -31,7 +31,9 @@ static origin origin_by_name(PyObject *file) {
                : strncmp(path, "<__array_function__", 19) == 0 ? FROM_PACKAGE
                                                                : FROM_USER;
     }
-    return strstr(path, "-packages/") || strstr(path, "/reticulate/python/") ? FROM_PACKAGE : strstr(path, "/lib/python3") ? FROM_STDLIB : FROM_USER;
+    return strstr(path, "-packages/") || strstr(path, "/reticulate/python/") ? FROM_PACKAGE
+           : strstr(path, "/lib/python3")                                    ? FROM_STDLIB
+                                                                             : FROM_USER;
 }
 
 static inline origin origin_of(PyCodeObject *code) {
