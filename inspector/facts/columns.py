@@ -46,6 +46,7 @@ COLUMNS: Final = {
     "samples": "remote:Samples",
     "machine": "machine:Machine",
     "statements": "statements:Statements",
+    "nodes": "nodes:Nodes",
     "trace": "conversion:Trace",
     "hosted": "hosted:Hosted",
     "cluster_keys": "cluster:Keys",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Materialized, Seen, Trace
@@ -15,6 +15,7 @@ from inspector.facts.unknown import Unknown
 from inspector.sessions.chosen_modules import names_of
 from inspector.sessions.statements.by_line import Lines
 from inspector.sessions.trace_facts import finished, left_in, statements, whole
+from inspector.tracing.arm.graph_calls import GraphCalls, wanted
 from inspector.tracing.arm.interrupts import Interrupts
 from inspector.tracing.arm.refusals import not_live
 from inspector.tracing.record import modes
@@ -43,6 +44,7 @@ class Traced:
 
     def __init__(self, recorder: Recorder | None, events: Events | None = None, *, name: str = "trace",
                  copies_wanted: bool = True, out: str | Path | None = None) -> None:  # fmt: skip
+        self._graphs = GraphCalls(recorder is not None and wanted(recorder.modules))
         self._recorder, self._events, self.name = recorder, events, name
         self.copies_wanted, self.out = copies_wanted, out
         self._query: Query | None = None
@@ -64,12 +66,14 @@ class Traced:
             self._recorder.start()
             if self.by_statement and self._recorder.grade != "count":
                 unrecorded(self._watch.begin)
+            self._graphs.begin()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if self._recorder is None:
             return
         with self._interrupts.over():
+            self._graphs.end()
             self._events = finished(self._recorder, self._watch)
             if self._recorder.directory:
                 from inspector.tracing.ask.last_calls import take_away
@@ -191,7 +195,7 @@ class Traced:
         from inspector.report import Report
         from inspector.verdicts.trace_answers import with_answers
 
-        return Report(self.name, with_answers(self.statements, self.fact))
+        return Report(self.name, with_answers(self.statements, self.fact, self._graphs.fact()))
 
     def only(self, *patterns: str, thread: int = 0, least_bytes: int = 0, least_ns: int = 0) -> Trace:
         """Return the part that matches: functions by name or pattern, a thread, large calls, slow calls.
@@ -387,7 +391,6 @@ def part(trace: Any, options: Any) -> Report:
 
     least_ns = round(options.min_us * 1000)
     if not (options.only or options.thread or options.min_bytes or least_ns) or not isinstance(trace, Traced):
-        whole: Report = trace.report
-        return whole
+        return cast("Report", trace.report)
     fact = trace.only(*options.only, thread=options.thread, least_bytes=options.min_bytes, least_ns=least_ns)
     return Report(trace.name, {"trace": fact})

@@ -7,18 +7,23 @@ from typing import Any
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.conversion import Loss, Trace
+from inspector.facts.nodes import Nodes
 from inspector.facts.statements import Statement, Statements
 from inspector.facts.unknown import Unknown
+from inspector.verdicts.graph_nodes import graphs
 from inspector.verdicts.host_answers import advice, host_answers
 
 MOST_TEXT = 24
 """Characters of a value in a sentence."""
 
 
-def with_answers(found: Statements, trace: Trace) -> dict[str, Any]:
-    """The columns of a trace's report."""
-    told = (*answers(found, trace), *advice(trace.hosted.lines))
-    return {"answers": Answers(told), "statements": found, "trace": trace}
+def with_answers(found: Statements, trace: Trace, nodes: Nodes | None = None) -> dict[str, Any]:
+    """The columns of a trace's report; first what compiled graphs did, if any was called."""
+    said = [*answers(found, trace), *advice(trace.hosted.lines)]
+    if nodes is not None:
+        said = [*graphs(nodes), *(one for one in said if one.slug != "no-copy-in-your-lines")]
+    columns = {"answers": Answers(tuple(said)), "statements": found}
+    return {**columns, **({"nodes": nodes} if nodes is not None else {}), "trace": trace}
 
 
 def answers(found: Statements, trace: Trace) -> Iterator[Answer]:

@@ -81,6 +81,8 @@ def _of_trace(facts: Mapping[str, Any], everything: bool, told: Answers) -> Iter
         statements = statements if everything else None
     if statements is not None:
         yield from _column("statements", statements)
+    if "nodes" in facts:
+        yield from _column("nodes", facts["nodes"])
     whole = _column("trace", trace)
     nobodys = statements is not None and not statements.rows
     if everything or (nobodys and getattr(hosted, "calls", None)):

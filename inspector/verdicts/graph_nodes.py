@@ -1,0 +1,54 @@
+"""The first sentences about a compiled graph: what its nodes made, copied, worked over, and at what cost."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterator
+
+from inspector.facts.amounts import counted, size
+from inspector.facts.answers import Answer
+from inspector.facts.nodes import GraphCall, Nodes
+
+_MS = 1e6
+
+
+def graphs(found: Nodes) -> Iterator[Answer]:
+    """One sentence a function, the slowest first; then what was not watched, and what to write."""
+    calls = sorted(found.calls, key=lambda one: -one.ns)
+    for one in calls[:2]:
+        yield _answer("graph-nodes", f"{_name(one)}: {_sums(one)}.", one.copied_bytes)
+    for one in calls[:1]:
+        if one.unwatched:
+            yield _answer("graph-not-watched", f"Not watched inside: {one.unwatched}.")
+    undeclared = [row for one in calls for row in one.nodes if not row.declared]
+    if undeclared:
+        row = undeclared[0]
+        text = f"Node {row.number}, {row.op}, is {row.made} of {row.of}, and its op does not declare it."
+        yield _answer("graph-contract", text)
+
+
+def _answer(slug: str, text: str, costs: int = 0) -> Answer:
+    return Answer(slug, text, True, (), ("nodes.calls",), "", costs)
+
+
+def _name(one: GraphCall) -> str:
+    times = f" × {one.calls:,}" if one.calls > 1 else ""
+    return f"{one.name} in line {one.line}{times}"
+
+
+def _sums(one: GraphCall) -> str:
+    """Bytes of one call, nodes, time of all calls."""
+    nodes, spent = counted(len(one.nodes), "node"), f"{one.ns / _MS:.1f} ms"
+    if one.unwatched:
+        door = sum(door.bytes for door in one.doors)
+        at_door = f"{size(door)} copied at the door" if door else "inputs passed without a copy"
+        return f"{nodes} as one {one.linker} function, {at_door}, {spent}"
+    parts = [
+        f"{size(amount)} {word}"
+        for amount, word in (
+            (one.bytes_of("new"), "made"),
+            (one.copied_bytes, "copied"),
+            (one.bytes_of("in place"), "worked in place"),
+            (one.bytes_of("reused"), "in memory used before"),
+        )
+        if amount
+    ]
+    return f"{', '.join(parts) or 'no bytes made'}; {nodes}, {spent}"

@@ -1,0 +1,97 @@
+"""Draws the calls of compiled graphs: inputs, nodes in order, outputs, and what to write instead."""
+
+# SPDX-License-Identifier: MIT
+from inspector.facts.amounts import counted, size
+from inspector.facts.nodes import Door, GraphCall, NodeRun, Nodes
+from inspector.facts.unknown import Unknown
+from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table, text
+from inspector.views.view import blocks
+
+_SHOWN = 14
+_CELLS = 6
+_MS = 1e6
+
+
+@blocks.register
+def nodes(fact: Nodes) -> tuple[Block, ...]:
+    """A table a function; the slowest first."""
+    drawn: list[Block] = []
+    for one in sorted(fact.calls, key=lambda one: -one.ns):
+        drawn += _call(one)
+    if fact.left_out:
+        drawn.append(Prose(text(f"{counted(fact.left_out, 'further call')} of other functions.", "dim")))
+    return tuple(drawn)
+
+
+def _call(one: GraphCall) -> list[Block]:
+    head = Line(
+        "graph",
+        (Span(one.name, "code"), Span(f"  line {one.line}, linker {one.linker}", "dim")),
+        text(f"{counted(one.calls, 'call')}, {one.ns / _MS:.1f} ms", "dim"),
+        explain="The nodes of a compiled function in the order in which they ran; bytes of one call.",
+        link="docs/reference/traces.md#compiled-graphs",
+    )
+    rows = [_door(door) for door in one.doors if door.side == "in"]
+    most = max((row.ns for row in one.nodes if not isinstance(row.ns, Unknown)), default=0)
+    rows += [_node(row, most, bool(one.unwatched)) for row in one.nodes]
+    rows += [_door(door) for door in one.doors if door.side != "in"]
+    table = Table(("", "", "", "", ""), tuple(rows), (3,))
+    advice = dict.fromkeys(door.do for door in one.doors if door.do)
+    return [Fold(head, (table,), _SHOWN), *(Line("instead", text(do)) for do in advice)]
+
+
+def _node(row: NodeRun, most: int, only_declared: bool) -> tuple[tuple[Span, ...], ...]:
+    named = row.of if not row.of.isdigit() else f"node {row.of}"
+    made = (
+        "not watched" if isinstance(row.made, Unknown) else f"{row.made} {_joined(row.made, named)}".rstrip()
+    )
+    size_ = "" if isinstance(row.bytes, Unknown) or not row.bytes else size(row.bytes)
+    made = f"declares: {made}" if only_declared and not isinstance(row.made, Unknown) else made
+    style = "warn" if row.made == "copied" else "fact"
+    taken = f" ← {', '.join(row.takes)}" if row.takes else ""
+    return (
+        text(str(row.number), "dim"),
+        (Span(row.op, "code"), Span(taken[:24], "dim")),
+        text(made, style),
+        text(size_),
+        text(f"{_by(row.by)}{_time(row, most)}", "dim"),
+    )
+
+
+def _joined(made: str, of: str) -> str:
+    return f"of {of}" if made == "view" and of else f"on {of}" if made == "in place" and of else ""
+
+
+def _by(by: str) -> str:
+    return by if by in ("C", "Python") else ""
+
+
+def _time(row: NodeRun, most: int) -> str:
+    if isinstance(row.ns, Unknown):
+        return ""
+    bar = "█" * round(_CELLS * row.ns / most) if most else ""
+    return f"  {row.ns / _MS:.1f} ms {bar}".rstrip()
+
+
+def _door(door: Door) -> tuple[tuple[Span, ...], ...]:
+    style = "warn" if door.bytes or "copied" in door.how else "fact"
+    return (
+        text(door.side if door.side != "shared" else "var", "dim"),
+        (Span(door.name, "code"), Span(f" {door.what}", "dim")),
+        text(door.how, style),
+        text(size(door.bytes) if door.bytes else ""),
+        (),
+    )
+
+
+def _sample() -> Nodes:
+    rows = (
+        NodeRun(0, "Exp", "C", ("z",), "float64 (500, 500)", "new", "", True, 2_000_000, 900_000),
+        NodeRun(1, "Add", "C", ("0", "s"), "float64 (500, 500)", "in place", "0", True, 2_000_000, 300_000),
+        NodeRun(2, "DeepCopyOp", "C", ("z",), "float64 (500, 250)", "copied", "", True, 1_000_000, 200_000),
+    )
+    doors = (
+        Door("in", "z", "float64 (500, 500)", "borrowed, no copy", 0, ""),
+        Door("out", "output 0", "float64 (500, 250)", "copied by a DeepCopyOp", 0, "Out(..., borrow=True)"),
+    )
+    return Nodes((GraphCall("f", "app.py", 12, "cvm", 1, 1_500_000, rows, doors, ""),))

@@ -1,0 +1,155 @@
+"""pytensor: each node of a call, checked against addresses and against a call without a trace."""
+
+# SPDX-License-Identifier: MIT
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector.facts.nodes import GraphCall
+from inspector.facts.unknown import Unknown
+
+pytestmark = pytest.mark.libraries
+pytensor = pytest.importorskip("pytensor", reason="not installed in this room: pytensor")
+
+BY_NODE, WHOLE = ("cvm", "vm", "c|py", "py", "vm_nogc"), ("c", "numba")
+
+
+def compiled(linker: str, **options: Any) -> tuple[Any, Any]:
+    """The function of seven nodes: a view that may not leave it, a product with an addition, a sum."""
+    from pytensor import tensor as pt
+    from pytensor.compile.mode import Mode
+
+    z, s = pt.dmatrix("z"), pytensor.shared(np.ones((50, 50)), "s")
+    outputs = [z[:, ::2], pt.dot(z.T, s) + s, (2 * pt.exp(z)).sum()]
+    mode = Mode(linker=linker, optimizer="fast_run")
+    return pytensor.function([z], outputs, updates=[(s, s * 0.5)], mode=mode, name="f", **options), s
+
+
+def traced(f: Any, *args: Any) -> tuple[Any, GraphCall]:
+    with inspector.trace("pytensor") as t:
+        result = f(*args)
+    (one,) = t.report.nodes.calls
+    return result, one
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("linker", BY_NODE)
+def test_each_node_says_what_it_did(linker: str) -> None:
+    f, s = compiled(linker)
+    z = np.asfortranarray(np.random.default_rng(0).random((50, 50)))
+    kept = type(f).__call__
+    thunks = f.vm
+    wanted = f(z)
+    s.set_value(np.ones((50, 50)))
+    where = s.get_value(borrow=True).ctypes.data
+    got, call = traced(f, z)
+    assert type(f).__call__ is kept and f.vm is thunks
+    assert all(np.array_equal(a, b) for a, b in zip(wanted, got, strict=True))
+    assert (call.name, call.linker, call.unwatched) == ("f", linker.removesuffix("_nogc"), "")
+    rows = {row.op.partition("{")[0]: row for row in call.nodes}
+    assert [row.number for row in call.nodes] == list(range(len(call.nodes)))
+    copy = rows["DeepCopyOp"]
+    assert (copy.made, copy.bytes) == ("copied", 10_000) and not np.shares_memory(got[0], z)
+    assert (rows["Subtensor"].made, rows["Subtensor"].of, rows["Subtensor"].bytes) == ("view", "z", 0)
+    assert (rows["Gemm"].made, rows["Gemm"].bytes) == ("new", 20_000)
+    update = next(row for row in call.nodes if row.of == "s" and row.made == "in place")
+    assert update.declared and s.get_value(borrow=True).ctypes.data == where
+    assert {row.by for row in call.nodes} == {"Python" if linker == "py" else "C"}
+    assert all(isinstance(row.ns, int) and row.ns > 0 for row in call.nodes)
+    assert np.array_equal(f(z)[1], got[1] * 0.5), "the next call, not traced, uses what this one left"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("linker", WHOLE)
+def test_one_compiled_function_is_not_said_to_be_watched(linker: str) -> None:
+    f, _ = compiled(linker)
+    z = np.ones((50, 50))
+    with inspector.trace("pytensor") as t:
+        f(z)
+    (call,) = t.report.nodes.calls
+    assert "all nodes one function" in call.unwatched
+    assert all(isinstance(row.ns, Unknown) and isinstance(row.bytes, Unknown) for row in call.nodes)
+    text = " ".join(str(t).split())
+    assert "Not watched inside" in text and "declares: view of z" in text
+    assert call.doors[0].how == "borrowed, no copy"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_first_screen() -> None:
+    f, _ = compiled("cvm")
+    z = np.asfortranarray(np.ones((50, 50)))
+    with inspector.trace("pytensor") as t:
+        for _ in range(3):
+            f(z)
+    lines = str(t).splitlines()
+    assert len(lines) <= 24 and max(map(len, lines)) <= 80
+    text = " ".join(str(t).split())
+    assert "× 3: 20 kB made, 10 kB copied, 20 kB worked in place; 7 nodes" in text
+    assert "In(z, borrow=True) and Out(..., borrow=True) makes it a view of z" in text
+    assert "No call into native code" not in text
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("linker", ["cvm", "vm", "numba"])
+def test_the_advice_at_the_door_leaves_the_copy_out(linker: str) -> None:
+    from pytensor import In, Out
+    from pytensor import tensor as pt
+    from pytensor.compile.mode import Mode
+
+    z, s, mode = pt.dmatrix("z"), pytensor.shared(np.ones((9, 9)), "s"), Mode(linker=linker)
+    f = pytensor.function([z], [z[1:], s[1:]], mode=mode)
+    _, call = traced(f, np.ones((9, 9)))
+    first, second = (door.do for door in call.doors if door.side == "out")
+    assert "In(z, borrow=True)" in first and "In(" not in second
+    views = [Out(z[1:], borrow=True), Out(s[1:], borrow=True)]
+    g = pytensor.function([In(z, borrow=True)], views, mode=mode)
+    given = np.ones((9, 9))
+    (one, two), call = traced(g, given)
+    assert np.shares_memory(one, given) and np.shares_memory(two, s.get_value(borrow=True))
+    assert not any(door.do for door in call.doors)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_passed_is_converted_or_borrowed() -> None:
+    f, _ = compiled("vm")
+    _, call = traced(f, np.ones((50, 50), "f4"))
+    assert (call.doors[0].how, call.doors[0].bytes) == ("converted to float64 (50, 50)", 20_000)
+    assert call.copied_bytes == 30_000 and "pass a NumPy array of float64" in call.doors[0].do
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("linker", ["cvm", "vm", "numba"])
+def test_an_error_is_the_same_and_everything_is_put_back(linker: str) -> None:
+    from pytensor import tensor as pt
+    from pytensor.compile.mode import Mode
+
+    a, b = pt.dvector("a"), pt.dvector("b")
+    f = pytensor.function([a, b], pt.dot(a, b), mode=Mode(linker=linker))
+    kept, vm = type(f).__call__, f.vm
+    with pytest.raises(Exception) as plain:
+        f(np.ones(2), np.ones(3))
+    with inspector.trace("pytensor"), pytest.raises(type(plain.value)):
+        f(np.ones(2), np.ones(3))
+    assert type(f).__call__ is kept and f.vm is vm
+    assert f(np.ones(2), np.ones(2)) == 2
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_lazy_node_decides_by_itself() -> None:
+    from pytensor import tensor as pt
+    from pytensor.compile.mode import Mode
+    from pytensor.ifelse import ifelse
+
+    a, c = pt.dvector("a"), pt.iscalar("c")
+    f = pytensor.function([c, a], ifelse(c, pt.exp(a), a), mode=Mode(linker="cvm"))
+    got, call = traced(f, np.int32(0), np.ones(3))
+    assert np.array_equal(got, np.ones(3)) and "lazy" in call.unwatched
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_c_loop_that_keeps_memory_is_left_alone() -> None:
+    f, _ = compiled("cvm_nogc")
+    _, call = traced(f, np.ones((50, 50)))
+    assert "keeps memory between its calls" in call.unwatched
