@@ -988,6 +988,9 @@ def ledger_release(keep: set[int], /) -> None:
 def ledger_rooms() -> list[tuple[int, int]]:
     """Address ranges of the ledger, to leave out of a search for owners; empty while it is closed."""
 
+def ledger_calls() -> dict[int, int]:
+    """Number of a patched place -> how often it was called while the latest ledger was open."""
+
 def ledger_give_back(subject: Subject, count: int, /) -> None:
     """Add `count` references to an object that was over-released by as many."""
 

@@ -21,6 +21,8 @@ PROMISES = ("no_copy", "no_materialize")
 """Markers, each the name of the block that a marked test runs in."""
 LEAKS = "references lost"
 _LEAKED = pytest.StashKey[list[tuple[str, Any]]]()
+_SEEN = pytest.StashKey[dict[str, Any]]()
+"""Module of --inspect-leaks -> what was watched of it in the test that called it most."""
 
 
 class InspectReport:
@@ -88,6 +90,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         # No traceback: no line of ours explains the breach.
         raise pytest.fail.Exception(str(error), pytrace=False) from None
     finally:
+        if kept is not None:
+            _note_watched(item, kept)
         if kept is not None and kept.found.certain:
             item.add_report_section("call", LEAKS, kept.found.report.to_text())
             item.config.stash.setdefault(_LEAKED, []).append((item.nodeid, kept.found.certain))
@@ -101,11 +105,41 @@ def _no_leaks(item: pytest.Item) -> Any:
         return None
     from inspector.sessions.leaks import no_leaks
 
-    return no_leaks(*modules)
+    block = no_leaks(*modules)
+    block.found.strict = marker is not None  # of the option's, some tests call nothing
+    return block
+
+
+def _note_watched(item: pytest.Item, block: Any) -> None:
+    if block.found.strict or not block.found.is_judged:
+        return
+    seen = item.config.stash.setdefault(_SEEN, {})
+    for one in block.found.fact.watched:
+        before = seen.get(one.module)
+        if before is None or before.why or one.calls + one.uses > before.calls + before.uses:
+            seen[one.module] = one
+
+
+def _not_judged(config: pytest.Config) -> Any:
+    """The error that no test watched or called a module of the option; None if some did."""
+    seen = config.stash.get(_SEEN, {}).values()
+    if not seen:
+        return None
+    from inspector.sessions.leaks_unwatched import uncalled, unwatched
+
+    return unwatched(seen) or uncalled(seen)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a session whose tests called nothing of a module of the option: passing proves nothing then."""
+    if session.exitstatus == pytest.ExitCode.OK and _not_judged(session.config) is not None:
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Write a line for each fault of native code found in tests."""
+    """Write a line for each fault of native code found in tests, and for a module that none called."""
+    if (unknown := _not_judged(config)) is not None:
+        terminalreporter.write_line(f"--inspect-leaks: {unknown}")
     for test, verdicts in config.stash.get(_LEAKED, []):
         for one in verdicts:
             terminalreporter.write_line(f"{one.kind}: {one.method} {one.object} ({test}): {one.cure}")

@@ -80,6 +80,9 @@ class Suspect:
     """Refcount at the end, without the tool's own; for a dead object minus the releases since its death."""
     baseline: int
     """Refcount when it was first seen."""
+    reported: int
+    """References that tp_traverse of the gc's objects and running functions' variables show: counted without
+    the search that found the owners."""
     certain_owners: int
     possible_owners: int
     """Pointers in C memory (static data, heap blocks); some may be borrowed."""
@@ -200,6 +203,29 @@ class KeptByC:
 
 
 @dataclass(frozen=True, slots=True)
+class Watched:
+    """What was watched of a module that was asked for, or of all: without calls nothing is known of it."""
+
+    module: str
+    """Its name or pattern; "" for all extension modules."""
+    functions: int
+    """Functions and type slots hooked."""
+    slots: int
+    """Import slots of the C API hooked."""
+    calls: int
+    """Calls of these functions."""
+    uses: int
+    """Calls of the C API through these slots, of functions that move references."""
+    why: str
+    """Why nothing was watched; "" if something was."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no call was seen; an import alone uses slots."""
+        return not (self.calls if self.functions else self.uses)
+
+
+@dataclass(frozen=True, slots=True)
 class Leaks:
     """The column `leaks`: code that ran while the ledger was open."""
 
@@ -225,6 +251,8 @@ class Leaks:
     raw_memory: tuple[RawMemory, ...] = ()
     """Raw memory blocks that are lost, or (with several runs) that every run left more of."""
     notes: tuple[str, ...] = ()
+    watched: tuple[Watched, ...] = ()
+    """One for each module asked for."""
 
     def __iter__(self) -> Iterator[Verdict]:
         """The verdicts, certain ones first."""

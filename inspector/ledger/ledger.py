@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from inspector import _native
+from inspector.facts.leaks import Watched
 from inspector.ledger.raw_memory import RawMemory
+from inspector.ledger.watched import Armed, watched
 from inspector.tracing.arm.bound_functions import authored
 from inspector.tracing.arm.capi_slots import CapiSlots
 from inspector.tracing.arm.imports import ImportWatch
-from inspector.tracing.arm.targets import Targets
+from inspector.tracing.arm.targets import Targets, fits
 from inspector.tracing.arm.type_slots import TypeSlots
 from inspector.tracing.record.recorder import take_turn, turn_is_over
 
@@ -47,6 +49,7 @@ class Found:
     """Path of a chosen library -> number of its import slots that could not be hooked."""
     authored: Mapping[int, int] = field(default_factory=dict)
     """1 + number of a method -> address of the author's function, if a binding calls all by one function."""
+    watched: tuple[Watched, ...] = ()
     frames_from: int = 0
     """Stack address; frames of a host at and above it are still running; 0: none is."""
 
@@ -89,8 +92,9 @@ class Ledger:
             modules = self.modules or self.found.packages()
             self.slots = CapiSlots(modules, "ledger", self.hosts, also=_native.raw_memory_arm)
             self.slots.begin()
-            self.watch = ImportWatch(self._arm)
+            self.watch = ImportWatch(self._arm, self._is_named)
             self.watch.begin()
+            _native.got_clear_counts()
             _native.ledger_open(self.passed_over)
             self.raw_memory.begin_run()
             self.began_ns = time.monotonic_ns()
@@ -105,6 +109,12 @@ class Ledger:
         self.found.look()
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
         self.types.widen(self.found.types)
+        if self.slots is not None and self.slots.modules and not self.modules:
+            self.slots.choose(self.found.packages())  # packages that came since
+
+    def _is_named(self, name: str) -> bool:
+        """Whether a module was asked for: it is hooked although the import that it is a part of goes on."""
+        return any(fits(name, pattern) for pattern in self.modules)
 
     def stop(self, frames_from: int = 0) -> Found:
         """Restore, and return what was recorded; `frames_from` as in `Found`."""
@@ -112,6 +122,8 @@ class Ledger:
         try:
             hosts = frozenset((self.slots and self.slots.hosts) or ())
             without_trampoline = self.slots.without_trampoline() if self.slots else {}
+            armed = self.slots and Armed(self.found, self.numbers, self.types, self.slots)
+            seen = watched(self.modules, armed) if armed else ()
             self._disarm()
             written = zip(self.numbers, map(authored, self.found.callables), strict=False)
             own = {number + 1: address for number, address in written if address}
@@ -136,6 +148,7 @@ class Ledger:
                 dangling=dangling,
                 without_trampoline=without_trampoline,
                 authored=own,
+                watched=seen,
                 frames_from=frames_from,
             )
         finally:

@@ -158,7 +158,7 @@ def _sorted(some: list[Owner]) -> tuple[Owner, ...]:
 def _suspect(
     found: Found, row: _native.LedgerRow, owners: tuple[Owner, ...], hidden: tuple[str, ...]
 ) -> Suspect:
-    subject, address, kind, flags, baseline, count, _seen, balance, calls, falls, relation, _, touches = row
+    subject, address, kind, flags, baseline, count, reported, balance, calls, falls, relation, _, touches = row
     masks = _native.LEDGER_FLAGS
     certain = sum(one.references for one in owners if one.certain)
     died = bool(flags & (masks["DEAD"] | masks["LISTED"]))
@@ -171,6 +171,7 @@ def _suspect(
         died=died,
         references=count if died or subject is None else _settled(subject, count, flags, certain),
         baseline=baseline,
+        reported=reported,
         certain_owners=certain,
         possible_owners=sum(one.references for one in owners if not one.certain and one.kind not in BORROWING)
         + len(hidden),

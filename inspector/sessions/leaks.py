@@ -36,6 +36,8 @@ class Leaked:
     """Whether references that a program embedding this Python obtains are watched too."""
     late = False
     """Whether modules that cannot be found yet may be imported later."""
+    strict = True
+    """Whether a module that was not watched is an error at once; else `unwatched` tells it."""
 
     def __init__(
         self, modules: tuple[str, ...], cells: Mapping[str, int] | None = None, repeat: int | None = None
@@ -67,6 +69,19 @@ class Leaked:
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self.end()
+        if kind is None:
+            self._require_watched()
+
+    def _require_watched(self) -> None:
+        if self.strict and (error := self.unwatched) is not None:
+            raise error
+
+    @property
+    def unwatched(self) -> InspectorError | None:
+        """The error that a module asked for was not watched; None if each was."""
+        from inspector.sessions.leaks_unwatched import unwatched
+
+        return unwatched(self._fact.watched) if self._fact is not None else None
 
     def end(self, frames_from: int = 0, alone: bool = True, goes_on: bool = False) -> None:
         """Close the ledger and judge. `frames_from`: stack address above which a host's frames run.
@@ -105,6 +120,7 @@ class Leaked:
             )
         else:
             self._fact = self._repeated(function, repeat)
+        self._require_watched()
         return self
 
     def _once(
@@ -146,6 +162,11 @@ class Leaked:
     def is_open(self) -> bool:
         """Whether the block is running."""
         return self._ledger is not None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a block has ended: there is a `fact`."""
+        return self._fact is not None
 
     @property
     def fact(self) -> Leaks:
@@ -275,6 +296,7 @@ def _judged(found: Found, alone: bool) -> Leaks:
         hooked=len(found.slots),
         unlike=facts.unlike,
         notes=_unhooked(found.without_trampoline),
+        watched=found.watched,
     )
 
 
@@ -293,15 +315,19 @@ def _unhooked(without_trampoline: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _give_back(found: Found, suspects: tuple[Suspect, ...], keep: set[int]) -> int:
-    """Add the missing references to objects with more owners than references; return how many were added."""
+    """Add the missing references to objects with more owners than references; return how many were added.
+
+    Only where a second witness agrees with the search: a reference too many is a leak of our own.
+    """
     from inspector import _native
+    from inspector.verdicts.leaks import witness
 
     subjects = {row[1]: (row[0], row[3] & _native.LEDGER_FLAGS["HELD"]) for row in found.rows}
     added = 0
     for one in suspects:
         missing = one.certain_owners - one.references
         subject, held = subjects.get(int(one.address), (None, 0))
-        if one.died or subject is None or missing <= 0:
+        if one.died or subject is None or missing <= 0 or not witness(one):
             continue
         if held:  # the reference held for safety becomes its own
             keep.add(int(one.address))

@@ -93,12 +93,28 @@ def _verdict(obj: Suspect, alone: bool) -> Verdict | None:
         return _of_dead(obj)
     if obj.certain_owners > obj.references:
         lost = obj.certain_owners - obj.references
-        return _over(
-            obj, lost, True, f"{obj.certain_owners} owners were found for {obj.references} references"
-        )
+        said = f"{obj.certain_owners} owners were found for {obj.references} references"
+        return _over(obj, lost, bool(witness(obj)), f"{said}; {witness(obj) or _ALONE}")
     if obj.balance < 0:
         return _of_fallen(obj)
     return _of_unexplained(obj, alone)
+
+
+_ALONE: Final = "only the search says so: the collector and the calls on it miss none"
+
+
+def witness(obj: Suspect) -> str:
+    """What says, without the search for owners, that references are missing; "" if nothing does.
+
+    Nobody changes a count on the word of one of them alone.
+    """
+    if obj.reported > obj.references:
+        return f"the collector sees {counted(obj.reported, 'reference')}"
+    if obj.balance < 0:
+        return f"its count fell by {-obj.balance} in {counted(obj.unbalanced_calls, 'call')}"
+    made = sum(touch.role in _OBTAINING for touch in obj.touches)
+    taken = sum(touch.role in ("stolen", "died") for touch in obj.touches)
+    return f"{counted(taken, 'call')} took a reference, {made} made one" if taken > made else ""
 
 
 def _of_dead(obj: Suspect) -> Verdict | None:

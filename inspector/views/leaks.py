@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from inspector.facts.amounts import counted
 from inspector.facts.conversion import Site
-from inspector.facts.leaks import KeptByC, Leaks, RawMemory, Touch, Verdict
+from inspector.facts.leaks import KeptByC, Leaks, RawMemory, Touch, Verdict, Watched
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, text
@@ -44,7 +44,12 @@ def of_leaks(fact: Leaks) -> tuple[Block, ...]:
     if fact.kept:
         lines.append(_kept(fact.kept))
     lines += of_raw_memory(fact.raw_memory, fact.runs)
-    return (*lines, _looked(fact), *(Line("note", text(note, "dim")) for note in fact.notes))
+    return (
+        *lines,
+        _looked(fact),
+        *map(_watched, fact.watched),
+        *(Line("note", text(note, "dim")) for note in fact.notes),
+    )
 
 
 def _is_of_import(verdict: Verdict) -> bool:
@@ -68,6 +73,8 @@ def _left_by_imports(fact: Leaks) -> Fold:
 
 
 def _none(fact: Leaks) -> tuple[Span, ...]:
+    if fact.watched and all(one.is_silent for one in fact.watched):
+        return text("nothing is known: no call was seen", "warn")
     if not fact.unlike:
         return text("none found", "good")
     among = f"  among {fact.suspects} searched; {fact.unlike:,} of other origins were not"
@@ -147,6 +154,17 @@ def _kept(kept: tuple[KeptByC, ...]) -> Block:
     return Fold(head, rows, shown=0)
 
 
+def _watched(one: Watched) -> Line:
+    name = one.module or "all extensions"
+    if one.why:
+        return Line("watched", text(f"nothing of {name}: {one.why}", "warn"), link=PAGE)
+    words = (
+        f"{counted(one.functions, 'function')} called {one.calls:,}x, "
+        f"{counted(one.slots, 'import slot')} used {one.uses:,}x"
+    )
+    return Line("watched", text(f"{name}: {words}", "warn" if one.is_silent else "dim"), link=PAGE)
+
+
 def _looked(fact: Leaks) -> Line:
     words = [f"{fact.suspects} searched in {size(fact.scanned_bytes)}, {fact.scan_ns / 1e6:.0f} ms"]
     if fact.left_out > fact.unlike:
@@ -156,7 +174,7 @@ def _looked(fact: Leaks) -> Line:
     if fact.not_noted:
         words.append(f"{fact.not_noted:,} events dropped: the ledger was full")
     if fact.given_back:
-        words.append(f"{fact.given_back} added to over-released objects, so that the process survives")
+        words.append(f"{fact.given_back} added to over-released objects, on two witnesses, so that the process survives")
     return Line("suspects", text(" · ".join(words), "dim"), text(_runs(fact) if fact.verdicts else "", "dim"))
 
 
@@ -178,4 +196,5 @@ def sample() -> Leaks:
     asked = Touch("allocated", "malloc", "", "heldmod.label", "copy", "heldmod.c:40", line, 0)
     raw_memory = (RawMemory("heldmod", (1, 1, 1), (64, 64, 64), (1, 1, 1), (), "", (asked,)),)
     kept = KeptByC("Listener", 1, "heldmod.so registry+0x0", "heldmod.keep")
-    return Leaks((leak,), (kept,), 3, 0, 0, 0, 3, 2_400_000, 9_000_000, 41_000_000, 12, 0, raw_memory)
+    return Leaks((leak,), (kept,), 3, 0, 0, 0, 3, 2_400_000, 9_000_000, 41_000_000, 12, 0, raw_memory,
+                 watched=(Watched("heldmod", 5, 12, 3, 31, ""),))  # fmt: skip

@@ -99,6 +99,9 @@ void ledger_statics_deinit(void); // drops the copies
 
 // A call from Python while the ledger is open (calls.c), and the hooks of the C API by then (hooks.c).
 uintptr_t ledger_call(const calls_called *called, const uintptr_t words[5]);
+void ledger_calls_clear(void); // counts from 0
+// New dict: number of a call -> how often it was made.
+PyObject *ledger_calls(PyObject *module /* borrowed */, PyObject *unused /* borrowed */);
 void *ledger_hook(uint16_t row); // NULL: nothing to note of it
 
 // The functions that free memory, as import slots name them (freeing.c).

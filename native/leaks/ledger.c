@@ -222,6 +222,7 @@ static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
     PyType_ClearCache();
     ledger_views_init();
     running_pass_over(skipped);
+    ledger_calls_clear();
     spare_references(1);
     watch(1);
     Py_RETURN_NONE;
@@ -354,5 +355,6 @@ int ledger_exec(PyObject *module) {
     return ADD_FUNCTIONS(
         module, {"ledger_open", ledger_open, METH_O, NULL}, {"ledger_close", ledger_close, METH_O, NULL},
         {"ledger_release", ledger_release, METH_O, NULL}, {"ledger_rooms", ledger_rooms, METH_NOARGS, NULL},
+        {"ledger_calls", ledger_calls, METH_NOARGS, NULL},
         {"ledger_give_back", ledger_give_back, METH_VARARGS, NULL});
 }

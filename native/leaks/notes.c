@@ -38,6 +38,7 @@ void ledger_note_before(noted_call *call) {
     if (call->is_quiet) {
         return;
     }
+    got_words_of[call->slot].count++;
     if (!running_has_gil()) {
         call->is_quiet = 1;
         ledger_fault_add(&(ledger_fault){.kind = LEDGER_WITHOUT_GIL,
@@ -113,6 +114,7 @@ void ledger_note_after(const noted_call *call, PyObject *result, char role, int 
 
 void ledger_note_result(uint32_t slot, uint16_t row, uintptr_t from, PyObject *result) {
     if (ledger_is_open && result && running_has_gil()) {
+        got_words_of[slot].count++;
         note(&(noted_call){.from = from, .slot = slot, .row = row}, result, 'n', 1);
     }
 }

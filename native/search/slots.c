@@ -7,8 +7,10 @@
 #define INSPECTOR_INTERNALS
 #include "search/holders.h"
 
-#define LAYOUT_ITEMS \
-    (1u << 31) // the field points to a block of references (inspector/objects/ownership/layouts.py)
+// Marks of inspector/objects/ownership/layouts.py: the field points to a block of references; the field owns
+// only what has its holder's type.
+#define LAYOUT_ITEMS (1u << 31)
+#define LAYOUT_ALIKE (1u << 30)
 
 static slot_verdict owned(slot *ret, const char *name, int64_t index, PyObject *key) {
     *ret = (slot){name, index, key};
@@ -131,12 +133,15 @@ static slot_verdict layout_slot(const search_view *view, PyObject *holder, uintp
     for (size_t i = 0; i < view->layout_count; i++) {
         const holder_layout *layout = &view->layouts[i];
         for (size_t k = 0; layout->type == Py_TYPE(holder) && k < layout->count; k++) {
-            uintptr_t field = (uintptr_t)holder + (layout->offsets[k] & ~LAYOUT_ITEMS);
+            uintptr_t field = (uintptr_t)holder + (layout->offsets[k] & ~(LAYOUT_ITEMS | LAYOUT_ALIKE));
             if (layout->offsets[k] & LAYOUT_ITEMS && link == field) {
                 return owned(ret, "items", (int64_t)(word - *(const uintptr_t *)field), NULL);
             }
             if (!link && word == field) {
-                return owned(ret, "field", layout->offsets[k], NULL);
+                int is_alike = Py_IS_TYPE(*(PyObject *const *)word, layout->type);
+                return layout->offsets[k] & LAYOUT_ALIKE && !is_alike
+                           ? SLOT_BORROWED
+                           : owned(ret, "field", (int64_t)(field - (uintptr_t)holder), NULL);
             }
         }
         if (layout->type == Py_TYPE(holder)) {

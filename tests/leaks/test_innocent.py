@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import functools
 import pickle
+import sys
 from itertools import count, islice
 from typing import Any
 
@@ -58,6 +59,34 @@ static PyObject *not_found(PyObject *self, PyObject *key) {
 }
 static PyObject *calls(PyObject *self, PyObject *function) { return PyObject_CallNoArgs(function); }
 """
+
+
+KEEPS = r"""
+#include <Python.h>
+static PyObject *keep(PyObject *self, PyObject *pair) { // in the list, at both places
+    PyObject *list = PyTuple_GET_ITEM(pair, 0), *one = PyTuple_GET_ITEM(pair, 1);
+    return PyList_Append(list, one) || PyList_Append(list, one) ? NULL : Py_NewRef(Py_None);
+}
+"""
+
+
+def test_a_filled_cache_has_no_owner_in_its_last_link() -> None:
+    """That link's pointer leads back to the cache and owns nothing; the ledger added a reference for it."""
+    keeps = specimens.build("keeps", KEEPS)
+
+    @functools.lru_cache(maxsize=64)
+    def remembers(number: int) -> int:
+        return number
+
+    for number in range(5):
+        remembers(number)
+    kept: list[Any] = []
+    before = sys.getrefcount(remembers)
+    with inspector.leaks("keeps") as found:
+        keeps.keep((kept, remembers))
+    assert found.verdicts == () and found.fact.given_back == 0
+    assert sys.getrefcount(remembers) == before + 2
+    assert sum(one.references for one in inspector.inspect(remembers, scan=True).refs.owners) == before + 1
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ LEAKED: Final = {
 """Name -> the function that gave the block."""
 HONEST: Final = (
     "in_static", "chain_of_realloc", "freed_later", "inside_only", "end_only", "on_another_thread", "in_list",
-    "as_number", "as_packed", "as_tagged", "inverted", "as_text", "in_capsule", "given_to_python",
+    "as_number", "as_packed", "as_trie", "as_pair", "as_tagged", "inverted", "as_text", "in_capsule", "given_to_python",
     "freed_by_callback", "object_of_its_own", "raw_freed", "raw_freed_by_value", "texts_freed",
 )  # fmt: skip
 
@@ -208,6 +208,26 @@ static PyObject *as_packed(PyObject *self, PyObject *unused) {
     free(packed.block);
     packed.block = malloc(60);
     Py_RETURN_NONE;
+}
+// Nodes with an array of packed edges: 12 bytes for one, 24 for two, so that every second pointer is odd.
+struct __attribute__((packed)) edge { int letter; struct trie *to; };
+struct trie { int count; struct edge *edges; };
+static struct trie *trie_new(void *(*get)(size_t), int depth) {
+    struct trie *one = get(sizeof *one);
+    one->count = depth ? 2 : 0;
+    one->edges = depth ? get((size_t)one->count * sizeof *one->edges) : NULL;
+    for (int i = 0; i < one->count; i++) {
+        one->edges[i] = (struct edge){i, trie_new(get, depth - 1)};
+    }
+    return one;
+}
+static struct trie *volatile tries[KEPT];
+static int tries_kept;
+static PyObject *as_trie(PyObject *self, PyObject *unused) {
+    return (tries[tries_kept++] = trie_new(PyMem_Malloc, 4)) ? Py_NewRef(Py_None) : NULL;
+}
+static PyObject *as_pair(PyObject *self, PyObject *unused) {
+    return (tries[tries_kept++] = trie_new(PyObject_Malloc, 1)) ? Py_NewRef(Py_None) : NULL;
 }
 static PyObject *as_tagged(PyObject *self, PyObject *unused) {
     free((void *)(tagged & 0xffffffffffff));

@@ -8,16 +8,19 @@ Runs a program as python would:
   inspector leaks -- PROGRAM ARGS         a program that is or embeds Python
 
 The program's output comes first; with --json it goes to stderr.
-Exit code 1: a certain fault was found.
+Exit code 1: a certain fault was found; 2: a module of --of was not watched, or never called.
 """
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
 from inspector.faces.arguments import DRAW, WRITE, add_options
@@ -45,11 +48,14 @@ def run(options: argparse.Namespace) -> int:
     """Run the program with its references recorded, and draw the verdicts."""
     from inspector.faces.cli.output import show
     from inspector.faces.cli.program import behind_dashes
+    from inspector.sessions.leaks_unwatched import uncalled, unwatched
 
     found, failure = (_launched if behind_dashes(options) else _run_here)(options)
     show(found.report, options)
     if failure is not None:
         raise failure
+    if (unknown := unwatched(found.fact.watched) or uncalled(found.fact.watched)) is not None:
+        raise unknown
     return EXIT_FINDINGS if any(one.certain for one in found.fact) else EXIT_DONE
 
 
@@ -60,7 +66,32 @@ def _run_here(options: argparse.Namespace) -> tuple[Leaked, InspectorError | Non
 
     beside = Path.cwd() if options.module else Path(options.program).resolve().parent
     sys.path[0] = str(beside)  # the watched module may be there
-    return run_within(leaks.leaks(*options.modules or ()), options)
+    found = leaks.leaks(*options.modules or ())
+    found.strict = False
+    with _no_silent_end(options.program):
+        return run_within(found, options)
+
+
+@contextmanager
+def _no_silent_end(program: str) -> Iterator[None]:
+    """`os._exit` in this process runs no exit handlers: say that nothing was judged, and end with code 2."""
+    leave, own = os._exit, os.getpid()
+
+    def left(status: int) -> NoReturn:
+        if os.getpid() != own:
+            leave(status)
+        error = InspectorError(
+            f"{program[:60]} left by os._exit({status}): its ledger is lost.", slug="no-verdicts"
+        )
+        sys.stderr.write(error.block())
+        sys.stderr.flush()
+        leave(error.exit_code)
+
+    os._exit = left
+    try:
+        yield
+    finally:
+        os._exit = leave
 
 
 def _launched(options: argparse.Namespace) -> tuple[Judged, InspectorError | None]:

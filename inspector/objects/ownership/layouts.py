@@ -19,6 +19,8 @@ from inspector.objects.classes import type_bases, type_namespace
 
 ITEMS = 1 << 31
 """Marks the offset of a pointer to a block of references, not of a reference (native/search/slots.c)."""
+ALIKE = 1 << 30
+"""Marks a reference that is owned only where it leads to an object of the holder's type."""
 
 Layouts = tuple[tuple[type, tuple[int, ...]], ...]
 
@@ -54,7 +56,8 @@ def _code_fields() -> tuple[int, ...]:
 def _lru_layout() -> Layouts:
     """The links of `functools.lru_cache`: objects not tracked by the gc, each with a key and a result.
 
-    In a bounded cache each link also owns the next one (Modules/_functoolsmodule.c).
+    In a bounded cache each link also owns the next one; the last one's pointer leads back to the cache itself,
+    and owns nothing (Modules/_functoolsmodule.c).
     """
 
     @lru_cache(maxsize=2)
@@ -73,8 +76,8 @@ def _lru_layout() -> Layouts:
     ]
     raw = _native.read(id(links[0]), type(links[0]).__basicsize__) if len(links) == 2 else None
     words = struct.unpack(f"={len(raw) // 8}Q", raw) if raw else ()
-    owned = (id(first), id(result), *map(id, links[1:]))
-    found = tuple(8 * n for n, word in enumerate(words) if word in owned)
+    owned = {id(first): 0, id(result): 0, **{id(link): ALIKE for link in links[1:]}}
+    found = tuple(8 * n | owned[word] for n, word in enumerate(words) if word in owned)
     return ((type(links[0]), found),) if len(found) == len(owned) else ()
 
 

@@ -100,7 +100,7 @@ class CapiSlots:
     def look_again(self) -> None:
         """Patch pointers that libraries stored in their data since: no event announces them."""
         if self.pointers is not None:
-            self.pointers.widen(self._wanted(frozenset(_native.got_objects())))
+            self.pointers.widen(self.wanted(frozenset(_native.got_objects())))
 
     def end(self) -> None:
         """Restore every slot; a second call does nothing."""
@@ -127,10 +127,10 @@ class CapiSlots:
         original = self._original
 
         def create_module(loader: ExtensionFileLoader, spec: ModuleSpec) -> ModuleType:
+            if spec.origin is not None and self._original is not None:
+                self._coming[spec.name] = spec.origin  # now: what its body imports widens too
             module: ModuleType = original(loader, spec)
             if self._original is not None:
-                if spec.origin is not None:
-                    self._coming[spec.name] = spec.origin
                 self._widen()
             return module
 
@@ -140,14 +140,14 @@ class CapiSlots:
     def without_trampoline(self) -> dict[str, int]:
         """Path of each chosen object -> number of import slots without a free trampoline."""
         found = dict(_native.got_without_trampoline())
-        wanted = self._wanted(frozenset(found)) | (self.hosts or frozenset())
+        wanted = self.wanted(frozenset(found)) | (self.hosts or frozenset())
         return {path: count for path, count in found.items() if path in wanted}
 
     def _widen(self) -> None:
         """Patch objects loaded since; patched slots stay as they are."""
         loaded = frozenset(_native.got_objects())
         fresh = loaded - self._paths
-        new = self._wanted(fresh) if fresh else frozenset()
+        new = self.wanted(fresh) if fresh else frozenset()
         self._paths |= loaded
         if new:
             armed, _, _ = _native.got_arm(new, self.grade)
@@ -166,20 +166,21 @@ class CapiSlots:
             armed, _, _ = _native.got_arm(self.hosts, _OF_HOSTS.get(self.grade, self.grade))
             self.armed += armed
 
-    def _wanted(self, paths: frozenset[str]) -> frozenset[str]:
-        """Those of `paths` that are a chosen module's file or in a chosen package."""
-        places = [str(place) for place in self._places()]
+    def wanted(self, paths: frozenset[str], modules: tuple[str, ...] = ()) -> frozenset[str]:
+        """Those of `paths` that are a file of a chosen module, or of `modules`, or in such a package."""
+        modules = modules or self.modules
+        if not modules:
+            return paths
+        places = [str(place) for place in self._places(modules)]
         files, folders = frozenset(places), tuple(f"{place}/" for place in places)
-        return (
-            paths if not self.modules else frozenset(p for p in paths if p in files or p.startswith(folders))
-        )
+        return frozenset(p for p in paths if p in files or p.startswith(folders))
 
-    def _places(self) -> list[Path]:
+    def _places(self, modules: tuple[str, ...]) -> list[Path]:
         """Files and folders of the chosen modules that are imported."""
         coming = self._coming.items()
-        found = [Path(file) for name, file in coming if any(fits(name, one) for one in self.modules)]
+        found = [Path(file) for name, file in coming if any(fits(name, one) for one in modules)]
         for name, module in list(sys.modules.items()):
-            if type(module) is ModuleType and any(fits(name, pattern) for pattern in self.modules):
+            if type(module) is ModuleType and any(fits(name, pattern) for pattern in modules):
                 found += _places_of(name, module)
         return found
 

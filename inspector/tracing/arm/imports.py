@@ -10,10 +10,13 @@ _bootstrap: Any = vars(importlib)["_bootstrap"]
 
 
 class ImportWatch:
-    """Calls `done` after each outermost import of something new; CPython looks the function up by name."""
+    """Calls `done` after each outermost import of something new; CPython looks the function up by name.
 
-    def __init__(self, done: Callable[[], None]) -> None:
-        self._done = done
+    An import within another one is reported if `wanted` says so of its name.
+    """
+
+    def __init__(self, done: Callable[[], None], wanted: Callable[[str], bool] = lambda name: False) -> None:
+        self._done, self._wanted = done, wanted
         self._original: Any = None
         self._depth = 0
 
@@ -32,7 +35,7 @@ class ImportWatch:
         try:
             return self._original(name, import_)
         finally:
-            if self._depth == 1:
+            if self._depth == 1 or self._wanted(name):
                 self._done()  # imports made by `done` belong to the same import
             self._depth -= 1
 

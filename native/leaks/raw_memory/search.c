@@ -11,7 +11,7 @@
 // A block that was freed where no hook saw it (getline, inside libc) is recognised by its chunk and left out.
 //
 // Limits. EDGES_MAX pointers from block to block; blocks beyond that count as reached. Pointers are words at
-// multiples of eight; leaks/raw_memory/disguised.c searches for other forms of an address.
+// multiples of eight; packed.c finds others in the blocks, disguised.c other forms of an address.
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
@@ -24,29 +24,10 @@
 #include <gnu/libc-version.h>
 #include <link.h>
 
-enum { EDGES_MAX = 1 << 20, BLOCKS_MAX = 1 << 19 };
-enum { LOST, LOST_WITH, REACHED, UNASSIGNED, TRACED_EACH = 4 };
+enum { BLOCKS_MAX = 1 << 19, TRACED_EACH = 4, LOST = LEAK_LOST, REACHED = LEAK_REACHED };
+enum { LOST_WITH = LEAK_LOST_WITH, UNASSIGNED = LEAK_UNASSIGNED, EDGES_MAX = LEAK_EDGES_MAX };
 // Beside place_kind: found in disguise; searched for in disguise, but lost; lost and not searched for.
 enum { DISGUISED = PLACE_UNKNOWN + 1, TRACED, UNTRACED };
-
-typedef struct {
-    uint32_t from, to;
-} block_edge;
-
-typedef struct {
-    search s; // first: search_scan() passes it back
-    raw_memory_block *blocks;
-    scan_range *needles;
-    uint8_t *reach;
-    uintptr_t *word; // address of the pointer that reaches the block from outside; 0: none
-    uint8_t *kind;   // place_kind of that word
-    size_t count;
-    block_edge *edges;
-    size_t edge_count;
-    uint32_t *waiting; // blocks whose edges are followed next; each at most once
-    size_t waiting_count;
-    scan_range own_stack, arena; // arena: the data of libc
-} leak_search;
 
 static int by_address(const void *a, const void *b) {
     uintptr_t x = ~((const raw_memory_block *)a)->hidden, y = ~((const raw_memory_block *)b)->hidden;
@@ -368,6 +349,9 @@ static int run_search(leak_search *h, PyObject *module, PyObject *leave_out, PyO
         return -1;
     }
     spread_reached(h);
+    if (raw_memory_packed(h)) {
+        spread_reached(h);
+    }
     split_lost(h);
     return search_disguised(h, memory);
 }

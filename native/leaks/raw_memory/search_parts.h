@@ -40,6 +40,32 @@ typedef struct {
     interrupt_watch watch;
 } disguise_search;
 
+enum { LEAK_EDGES_MAX = 1 << 20 };
+enum { LEAK_LOST, LEAK_LOST_WITH, LEAK_REACHED, LEAK_UNASSIGNED }; // reach of a block
+
+typedef struct {
+    uint32_t from, to;
+} block_edge;
+
+typedef struct {
+    search s; // first: search_scan() passes it back
+    raw_memory_block *blocks;
+    scan_range *needles;
+    uint8_t *reach;
+    uintptr_t *word; // address of the pointer that reaches the block from outside; 0: none
+    uint8_t *kind;   // place_kind of that word
+    size_t count;
+    block_edge *edges;
+    size_t edge_count;
+    uint32_t *waiting; // blocks whose edges are followed next; each at most once
+    size_t waiting_count;
+    scan_range own_stack, arena; // arena: the data of libc
+} leak_search;
+
+// leaks/raw_memory/packed.c. Adds the edges by pointers at odd offsets, sorted; whether there are any. Call
+// it with the memory guard armed.
+int raw_memory_packed(leak_search *h);
+
 // leaks/raw_memory/kept.c: whether a word keeps the block it refers to. `found`: what the word lies in.
 int raw_memory_is_kept_by(const search_view *view, const place *found, uintptr_t word);
 // Whether a word lies in the slack of the block: memory beyond the requested size.

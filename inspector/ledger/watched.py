@@ -1,0 +1,94 @@
+"""What was watched of each module asked for: hooked functions and import slots, and calls of both."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Final, NamedTuple
+
+from inspector import _native
+from inspector.facts.leaks import Watched
+from inspector.tracing.arm.capi_slots import CapiSlots
+from inspector.tracing.arm.targets import Targets, fits
+from inspector.tracing.arm.type_slots import TypeSlots
+
+ABSENT: Final = "it was never imported while the code ran"
+PURE: Final = "it has no native code: no extension module of it is loaded"
+PUT_BACK: Final = "other code put its hooks back before the block ended"
+PASSED_BY: Final = "it was loaded past Python's import system, which announces new modules"
+FULL: Final = "this process has used all its trampolines: ask in a new process"
+
+
+class Armed(NamedTuple):
+    """What was hooked; `numbers` of the callables, in the order of `found`."""
+
+    found: Targets
+    numbers: list[int]
+    types: TypeSlots
+    slots: CapiSlots
+
+
+def watched(patterns: tuple[str, ...], armed: Armed) -> tuple[Watched, ...]:
+    """One fact a pattern; none named: one for all. Call it before anything is disarmed."""
+    places = [(number, module) for number, module in _places(armed) if number >= 0]
+    calls = _native.ledger_calls()
+    imports = _imports(armed.slots)
+    is_whole = not places or _native.calls_armed() > 0
+    return tuple(
+        _one(pattern, places if is_whole else [], calls, imports, armed) for pattern in patterns or ("",)
+    )
+
+
+def _places(armed: Armed) -> Iterator[tuple[int, str]]:
+    """Number of each hooked function and type slot, and its module."""
+    yield from zip(armed.numbers, armed.found.modules, strict=False)
+    yield from armed.types.modules.items()
+
+
+def _imports(slots: CapiSlots) -> list[tuple[str, int]]:
+    """File of each patched import slot of the C API, and how often it was used."""
+    patched = [(row[1], row[5]) for row in _native.got_slots() if row[3] >= 0 and row[6]]
+    wanted = slots.wanted(frozenset(file for file, _ in patched)) | (slots.hosts or frozenset())
+    return [(file, count) for file, count in patched if file in wanted]
+
+
+def _one(
+    pattern: str,
+    places: list[tuple[int, str]],
+    calls: Mapping[int, int],
+    imports: list[tuple[str, int]],
+    armed: Armed,
+) -> Watched:
+    functions = {number for number, module in places if not pattern or fits(module, pattern)}
+    files = frozenset(file for file, _ in imports)
+    own = armed.slots.wanted(files, (pattern,)) if pattern else files
+    slots = [count for file, count in imports if file in own]
+    is_watched = bool(functions or slots)
+    return Watched(
+        module=pattern,
+        functions=len(functions),
+        slots=len(slots),
+        calls=sum(calls.get(number, 0) for number in functions),
+        uses=sum(slots),
+        why="" if is_watched or not pattern else _why(pattern, armed),
+    )
+
+
+def _why(pattern: str, armed: Armed) -> str:
+    """Why nothing of a module is watched."""
+    hooked = [
+        number
+        for number, module in zip(armed.numbers, armed.found.modules, strict=False)
+        if fits(module, pattern)
+    ]
+    if any(number >= 0 for number in hooked):
+        return PUT_BACK
+    if hooked or armed.slots.without_trampoline():
+        return FULL
+    armed.found.look()
+    if any(fits(module, pattern) for module in armed.found.modules[len(armed.numbers) :]):
+        return PASSED_BY
+    known = any(fits(name, pattern) for name, one in list(sys.modules.items()) if type(one) is ModuleType)
+    return PURE if known or pattern.rpartition(".")[0] in sys.modules else ABSENT

@@ -1,0 +1,33 @@
+"""Modules that were asked for and not watched, or never called: nothing may be concluded about them."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterable
+
+from inspector.errors import InspectorError
+from inspector.facts.leaks import Watched
+
+
+def unwatched(seen: Iterable[Watched]) -> InspectorError | None:
+    """The error `not-watched` for the first module of which nothing was hooked; None if each was."""
+    first = next((one for one in seen if one.why), None)
+    if first is None:
+        return None
+    return InspectorError(
+        f"nothing of {first.module} was watched, so nothing is known about its references.",
+        slug="not-watched",
+        why=first.why,
+        do="name the extension module that the code imports and calls",
+    )
+
+
+def uncalled(seen: Iterable[Watched]) -> InspectorError | None:
+    """The error `not-called` for the first module that was hooked and never called; None if each was."""
+    first = next((one for one in seen if one.module and not one.why and one.is_silent), None)
+    if first is None:
+        return None
+    return InspectorError(
+        f"no call of {first.module} was seen, so nothing is known about its references.",
+        slug="not-called",
+        why=f"{first.functions} functions and {first.slots} import slots were hooked; none was used",
+        do="run code that calls it; for what it starts: inspector leaks --children -- PROGRAM",
+    )

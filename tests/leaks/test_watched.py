@@ -1,0 +1,104 @@
+"""A module that was asked for and not watched is an error with its reason, never "none found"."""
+
+# SPDX-License-Identifier: MIT
+import json
+from pathlib import Path
+
+import pytest
+import specimens
+from apart import ran
+from leak_corpus import SOURCE
+from refused import refused
+
+import inspector
+
+pytestmark = pytest.mark.core
+NESTED = r"""
+#include <Python.h>
+static PyObject *lose(PyObject *self, PyObject *unused) { return PyBool_FromLong(PyList_New(0) != NULL); }
+static PyMethodDef methods[] = {{"lose", lose, METH_NOARGS, NULL}, {0}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "nested", NULL, -1, methods};
+PyMODINIT_FUNC PyInit_nested(void) {
+    PyObject *other = PyImport_ImportModule("_decimal"); // an extension that nobody imported yet
+    Py_XDECREF(other);
+    return PyModule_Create(&definition);
+}
+"""
+ABSENT = "was never imported"
+UNHOOKED = {
+    "pass": ABSENT,
+    "import json as leak_corpus": ABSENT,
+    "import os; os.fork() or (__import__('leak_corpus').capsule_lost(1), os._exit(0)); os.wait()": ABSENT,
+    "import importlib; b = importlib._bootstrap; b._find_and_load = saved[0]\n"
+    "importlib.machinery.ExtensionFileLoader.create_module = saved[1]\n"
+    "import leak_corpus; leak_corpus.capsule_lost(1)": "past Python's import system",
+    "import importlib.util as u, sys\ns = u.spec_from_file_location('apart.leak_corpus', path); "
+    "m = u.module_from_spec(s); s.loader.exec_module(m); m.capsule_lost(1)": ABSENT,
+    "import leak_corpus\nfrom inspector import _native; _native.calls_disarm(); _native.got_disarm()\n"
+    "leak_corpus.capsule_lost(1)": "put its hooks back",
+    "import leak_corpus": "none was used",
+    "import os, leak_corpus; leak_corpus.capsule_lost(1); os._exit(0)": "left by os._exit(0)",
+}
+SAVED = """
+import builtins, importlib, importlib.machinery
+builtins.saved = importlib._bootstrap._find_and_load, importlib.machinery.ExtensionFileLoader.create_module
+"""
+
+
+def watched(folder: Path, name: str, source: str, program: str) -> tuple[int, str, str]:
+    library = specimens.library(name, source)
+    (folder / library.name).symlink_to(library)
+    (folder / "app.py").write_text(f"path = {str(library)!r}\n{program}\n")
+    (folder / "sitecustomize.py").write_text(SAVED)  # before anything is hooked
+    done = ran("-m", "inspector", "leaks", "--of", name, "app.py", cwd=folder, PYTHONPATH=str(folder))
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.quick
+def test_a_module_whose_body_imports_another_extension_is_watched(tmp_path: Path) -> None:
+    code, told, _ = watched(tmp_path, "nested", NESTED, "import nested\nnested.lose()")
+    assert code == 1 and "nested.lose" in told and "leaked" in told
+    assert "nested: 1 function called 1x" in told
+
+
+def test_a_module_that_works_while_another_is_imported_is_watched(tmp_path: Path) -> None:
+    (tmp_path / "works.py").write_text("import leak_corpus\nleak_corpus.capsule_lost(1)\n")
+    code, told, _ = watched(tmp_path, "leak_corpus", SOURCE, "import works")
+    assert code == 1 and "leak_corpus.capsule_lost" in told
+
+
+@pytest.mark.parametrize("way", UNHOOKED)
+def test_what_is_not_watched_is_an_error_with_its_reason(tmp_path: Path, way: str) -> None:
+    code, told, refused_with = watched(tmp_path, "leak_corpus", SOURCE, way)
+    assert code == 2 and UNHOOKED[way] in refused_with and "none found" not in told, told + refused_with
+
+
+def test_a_block_and_a_run_refuse_too() -> None:
+    with refused("not-watched", "no native code"), inspector.leaks("colorsys"):
+        import colorsys  # noqa: F401
+    with refused("not-watched", "never imported"):
+        inspector.leaks("idlelib").run(lambda: None)
+    with pytest.raises(ZeroDivisionError), inspector.leaks("antigravity"):
+        raise ZeroDivisionError  # what the code raises comes first
+
+
+def test_a_session_of_pytest_that_calls_nothing_of_the_module_fails(tmp_path: Path) -> None:
+    library = specimens.library("leak_corpus", SOURCE)
+    (tmp_path / library.name).symlink_to(library)
+    (tmp_path / "test_it.py").write_text("def test_it():\n    pass\n")
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--inspect-leaks", "leak_corpus")
+    done = ran(*words, cwd=tmp_path)
+    assert done.returncode == 4 and "1 passed" in done.stdout and ABSENT in done.stdout
+    (tmp_path / "test_it.py").write_text(
+        "import leak_corpus\ndef test_one():\n    leak_corpus.tuple_set_item(1)\ndef test_two():\n    pass\n"
+    )
+    assert ran(*words, cwd=tmp_path).returncode == 0
+
+
+def test_the_report_counts_what_was_called() -> None:
+    corpus = specimens.build("leak_corpus", SOURCE)
+    with inspector.leaks("leak_corpus") as found:
+        corpus.tuple_set_item(1)
+        corpus.tuple_set_item(1)
+    (one,) = json.loads(found.report.to_json())["facts"]["leaks"]["watched"]
+    assert one["calls"] == 2 and one["functions"] >= 40 and one["uses"] >= 2 and one["why"] == ""
