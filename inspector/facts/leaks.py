@@ -26,6 +26,8 @@ Role = Literal[
     "new",
     "borrowed",
     "stolen",
+    "stolen on failure",
+    "not stolen",
     "kept",
     "released",
     "stored",

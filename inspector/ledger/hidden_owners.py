@@ -12,6 +12,7 @@ import gc
 import types
 import weakref
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -39,10 +40,15 @@ def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, .
     needles = sorted((subject.address, subject.address + 1) for subject in subjects)
     words = sorted(_native.scan_words(needles, _native.ledger_rooms(), WORDS_MAX)[0])
     found = {subject.address: [_BY_CALLBACK] for subject in subjects if _waits(subject)}
+    fields: dict[tuple[int, int], list[str]] = defaultdict(list)
+    reported: dict[tuple[int, int], int] = {}
     for holder, offset, address in _within(words):
-        if type(holder) not in _TELLING and not _is_weak(holder, offset) and not _reports(holder, address):
-            found.setdefault(address, []).append(f"<{type(holder).__name__}> +{offset:#x}")
-    return {address: tuple(some) for address, some in found.items()}
+        if type(holder) not in _TELLING and not _is_weak(holder, offset):
+            fields[id(holder), address].append(f"<{type(holder).__name__}> +{offset:#x}")
+            reported[id(holder), address] = _reports(holder, address)
+    for (holding, address), some in fields.items():
+        found.setdefault(address, []).extend(some[reported[holding, address] :])
+    return {address: tuple(some) for address, some in found.items() if some}
 
 
 def _waits(subject: _native.Subject) -> bool:
@@ -80,5 +86,6 @@ def _is_weak(holder: Any, offset: int) -> bool:
     return any(base is weak for base in type_bases(kind) for weak in _WEAK) and offset < _WEAK_BYTES
 
 
-def _reports(holder: Any, address: int) -> bool:
-    return any(id(x) == address for x in referents((holder,)))
+def _reports(holder: Any, address: int) -> int:
+    """How many of its references tp_traverse visits: a type may visit one of two fields."""
+    return sum(id(x) == address for x in referents((holder,)))

@@ -41,7 +41,10 @@ _OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
 _ROLES: Final[dict[str, Role]] = {
     "n": "new", "b": "borrowed", "S": "stolen", "s": "stolen", "+": "kept", "-": "released", "=": "stored",
     "o": "borrowed", "*": "replaced", "x": "died", "B": "unbalanced", "r": "returned",
+    "f": "stolen on failure", "k": "not stolen",
 }  # fmt: skip
+_IN_EFFECTS: Final = {"f": "S", "k": "s"}
+"""Letter of a touch -> that of its parameter in the column of effects, where they differ."""
 _RELATIONS: Final[tuple[Relation, ...]] = ("itself", "dtype", "base", "type")
 _BY_RESULT: Final = ("n", "b")
 
@@ -158,7 +161,9 @@ def _sorted(some: list[Owner]) -> tuple[Owner, ...]:
 def _suspect(
     found: Found, row: _native.LedgerRow, owners: tuple[Owner, ...], hidden: tuple[str, ...]
 ) -> Suspect:
-    subject, address, kind, flags, baseline, count, reported, balance, calls, falls, relation, _, touches = row
+    subject, address, kind, flags, baseline, count, reported, balance, calls, falls, relation, _, touches = (
+        row
+    )
     masks = _native.LEDGER_FLAGS
     certain = sum(one.references for one in owners if one.certain)
     died = bool(flags & (masks["DEAD"] | masks["LISTED"]))
@@ -270,7 +275,7 @@ def _native_place(address: int, module: str) -> tuple[str | Unknown, str | Unkno
 def _parameter(number: int, letter: str) -> str:
     """Name of the first parameter with this letter in the column of effects."""
     row = _native.CAPI_ROWS[number]
-    at = row[9].find(letter)
+    at = row[9].find(_IN_EFFECTS.get(letter, letter))
     names = [part.split()[-1].lstrip("*") for part in row[2].strip("()").split(",") if part.split()]
     return names[at] if 0 <= at < len(names) else ""
 

@@ -37,7 +37,7 @@ _REASONS: Final = {
     "over-released": "the call freed an argument that its caller still held",
     "borrowed reference stolen": "its result holds an argument without taking a reference",
 }
-_STEALING: Final = ("stolen",)
+_STEALING: Final = ("stolen", "stolen on failure")
 _OBTAINING: Final = ("new", "stored", "replaced")
 _OTHER: Final = ("kept", "borrowed", "unbalanced")
 _LAST: Final = ("died", "new", "unbalanced")
@@ -50,8 +50,9 @@ def verdicts(
     alone: bool = True,
 ) -> tuple[Verdict, ...]:
     """All verdicts, equal ones merged, certain ones first. `alone`: there is no other run to compare with."""
-    found = [verdict for suspect in suspects if (verdict := _verdict(suspect, alone)) is not None]
-    found += [_of_fault(fault) for fault in faults]
+    judged = {suspect.address: verdict for suspect in suspects if (verdict := _verdict(suspect, alone))}
+    told = {f"object at {address:#x}" for address, verdict in judged.items() if verdict.certain}
+    found = [*judged.values(), *(_of_fault(fault) for fault in faults if fault.shown not in told)]
     found += [_of_dangling(view) for view in dangling]
     groups: dict[tuple[object, ...], list[Verdict]] = {}
     for verdict in found:
@@ -113,7 +114,7 @@ def witness(obj: Suspect) -> str:
     if obj.balance < 0:
         return f"its count fell by {-obj.balance} in {counted(obj.unbalanced_calls, 'call')}"
     made = sum(touch.role in _OBTAINING for touch in obj.touches)
-    taken = sum(touch.role in ("stolen", "died") for touch in obj.touches)
+    taken = sum(touch.role in (*_STEALING, "died") for touch in obj.touches)
     return f"{counted(taken, 'call')} took a reference, {made} made one" if taken > made else ""
 
 
@@ -181,7 +182,11 @@ def _over(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
     taken = _last(obj.touches, _STEALING)
     lent = _last(obj.touches, ("borrowed",))
     kind: Kind = "borrowed reference stolen" if taken or obj.relation != "itself" else "over-released"
-    if taken:
+    if taken and taken.role == "stolen on failure":
+        kind = "over-released" if _released_again(obj, taken) else kind
+        rule = f"{taken.function} steals its {taken.parameter} even when it fails"
+        cure = _cure_of_failed_steal(obj, taken)
+    elif taken:
         rule = f"{taken.function} steals its {taken.parameter}: the reference is no longer yours"
         cure = f"Py_INCREF({taken.parameter}) before {_where(taken)}"
     elif obj.relation == "dtype":
@@ -196,10 +201,26 @@ def _over(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
     return _made(obj, kind, certain, count, taken or lent or _last(obj.touches, _LAST), rule, cure, reason)
 
 
+def _released_again(obj: Suspect, taken: Touch) -> bool:
+    """Whether the object was released after a call that failed had stolen it."""
+    after = obj.touches[obj.touches.index(taken) :]
+    return any(touch.role in ("died", "released") for touch in after) or (obj.fresh and obj.references < 0)
+
+
+def _cure_of_failed_steal(obj: Suspect, taken: Touch) -> str:
+    """A macro's Py_INCREF before the call is not seen; a release after it is."""
+    cure = f"no Py_DECREF({taken.parameter}) after {_where(taken)} fails"
+    return cure if _released_again(obj, taken) else f"Py_INCREF({taken.parameter}) before it, or {cure}"
+
+
 def _rule_of_leak(obj: Suspect, made: Touch | None) -> tuple[str, str]:
     keeping = next((touch for touch in obj.touches if touch.role == "kept"), None)
     if made is None or made.role in ("kept", "unbalanced"):
         return "every reference you take must be released", "a Py_DECREF for the Py_INCREF"
+    failed = _last(obj.touches, ("not stolen",))
+    if failed:
+        rule = f"{failed.function} steals its {failed.parameter} only if it succeeds"
+        return rule, f"Py_DECREF({failed.parameter}) after {_where(failed)} fails"
     if keeping and made.role in ("new", "stored"):
         theirs = f"{keeping.function} does not steal its {keeping.parameter}"
         rule = f"{made.function} returns a new reference; {theirs}"

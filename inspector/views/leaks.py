@@ -18,6 +18,8 @@ _WORDS = {
     "new": "returns a new reference",
     "borrowed": "returns a borrowed reference",
     "stolen": "steals its {parameter}",
+    "stolen on failure": "failed, and stole its {parameter} all the same",
+    "not stolen": "failed, and did not steal its {parameter}",
     "kept": "does not steal its {parameter}",
     "released": "releases a reference",
     "stored": "stores a new reference",
@@ -174,7 +176,7 @@ def _looked(fact: Leaks) -> Line:
     if fact.not_noted:
         words.append(f"{fact.not_noted:,} events dropped: the ledger was full")
     if fact.given_back:
-        words.append(f"{fact.given_back} added to over-released objects, on two witnesses, so that the process survives")
+        words.append(f"{fact.given_back} added to over-released objects, so that the process survives")
     return Line("suspects", text(" · ".join(words), "dim"), text(_runs(fact) if fact.verdicts else "", "dim"))
 
 

@@ -36,6 +36,9 @@ typedef struct {
     ledger_dying dying; // state before the call of an object that the call may free
 } noted_call;
 
+// leaks/attribute_cache.c: empties CPython's cache of attributes, so that it owns no names.
+void names_forget(void);
+
 // Call these around the original. `role` says what happens to the result (column "owns"); 0: nothing.
 void ledger_note_before(noted_call *call);
 void ledger_note_after(const noted_call *call, PyObject *result /* borrowed */, char role, int failed);

@@ -186,21 +186,6 @@ static uint32_t suspects_take(suspect *ret, uint32_t limit, uint32_t *ret_left_o
     return found;
 }
 
-// The singletons get spare references while code is watched: one release too many ends CPython 3.11 at once
-// ("deallocating None"). Immortal singletons need none.
-enum { SPARE = 1 << 24 };
-static int has_spare;
-
-static void spare_references(int wanted) {
-    PyObject *const singletons[] = {Py_None, Py_True, Py_False}; // borrowed
-    for (size_t i = 0; wanted != has_spare && i < sizeof singletons / sizeof *singletons; i++) {
-        if (!compat_is_immortal(singletons[i])) {
-            Py_SET_REFCNT(singletons[i], compat_refcount(singletons[i]) + (wanted ? SPARE : -SPARE));
-        }
-    }
-    has_spare = wanted;
-}
-
 // While it is closed, hooks and patched pointers find NULL, and call nothing here.
 static void watch(int is_open) {
     ledger_is_open = is_open;
@@ -219,11 +204,10 @@ static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
     if (ledger_frees_init() < 0) {
         return NULL;
     }
-    PyType_ClearCache();
+    names_forget();
     ledger_views_init();
     running_pass_over(skipped);
     ledger_calls_clear();
-    spare_references(1);
     watch(1);
     Py_RETURN_NONE;
 }
@@ -255,7 +239,7 @@ static PyObject *ledger_close(PyObject *module, PyObject *limit) {
     uint32_t left_out = 0, count = 0;
     if (ledger_is_open) {
         watch(0);
-        PyType_ClearCache(); // its references to names are found by no search
+        names_forget(); // its references to names are found by no search
         count_references();
         count = suspects_take(found, (uint32_t)limit_rows, &left_out);
     }
@@ -291,7 +275,6 @@ static PyObject *ledger_release(PyObject *module, PyObject *keep) {
         }
         entry->flags = (uint16_t)(is_kept ? entry->flags | LEDGER_STORED : entry->flags & ~LEDGER_STORED);
     }
-    spare_references(0);
     ledger_frees_deinit();
     ledger_views_deinit();
     ledger_statics_deinit();

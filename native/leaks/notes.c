@@ -81,6 +81,23 @@ static void note_listed(PyObject *object) {
     }
 }
 
+// A stealing call failed. One that stole all the same may have ended the object, in the free list of its
+// type.
+static void note_failed_steal(const noted_call *call, uintptr_t object) {
+    ledger_entry *entry = ledger_find(object);
+    if (!entry) {
+        return;
+    }
+    ledger_touch_failed(entry, call->row);
+    PyVarObject dead;
+    if (!(entry->flags & LEDGER_DEAD) && memory_read(object, &dead, sizeof dead) == sizeof dead &&
+        !Py_REFCNT((PyObject *)&dead)) {
+        ledger_dying was = {1, entry->type == (uintptr_t)&PyTuple_Type ? dead.ob_size : 0};
+        int is_kept = ledger_frees_reclaim((PyObject *)object, &was);
+        entry->flags |= is_kept ? 0 : LEDGER_LISTED;
+    }
+}
+
 void ledger_note_after(const noted_call *call, PyObject *result, char role, int failed) {
     if (call->took_gil) {
         PyGILState_Release(call->gil);
@@ -96,6 +113,9 @@ void ledger_note_after(const noted_call *call, PyObject *result, char role, int 
         char role = call->effects[i];
         if (role == 'S' || (role == 's' && !failed)) {
             ledger_dtypes_stolen(word_at(call, i));
+        }
+        if (failed && (role == 'S' || role == 's')) {
+            note_failed_steal(call, (uintptr_t)word_at(call, i));
         }
         int is_stored = !failed && (role == '=' || role == '*' || (role == 'o' && !call->gave_none));
         PyObject **stored = is_stored ? (PyObject **)word_at(call, i) : NULL;

@@ -224,7 +224,7 @@ static PyObject *unexplained_note(PyObject *module, PyObject *limit_object) {
     if (!table.types.rows && marks_init(&table.types) < 0) {
         return PyErr_NoMemory();
     }
-    PyType_ClearCache(); // its references to names are found by no search
+    names_forget(); // its references to names are found by no search
     allocation_run = 0;
     note();
     if (limit && !table.failed) {

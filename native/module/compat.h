@@ -14,7 +14,9 @@
 #if PY_VERSION_HEX >= 0x030C0000
 #define compat_is_immortal(object) _Py_IsImmortal(object)
 #define compat_never_counted(object) _Py_IsImmortal(object)
+#define COMPAT_NONE_IS_COUNTED 0
 #else
+#define COMPAT_NONE_IS_COUNTED 1
 #define compat_is_immortal(object) (Py_REFCNT(object) > 500000000)
 #define compat_never_counted(object) 0 // its refcount changes like any other
 #endif

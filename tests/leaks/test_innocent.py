@@ -72,7 +72,7 @@ static PyObject *keep(PyObject *self, PyObject *pair) { // in the list, at both 
 
 def test_a_filled_cache_has_no_owner_in_its_last_link() -> None:
     """That link's pointer leads back to the cache and owns nothing; the ledger added a reference for it."""
-    keeps = specimens.build("keeps", KEEPS)
+    appends = specimens.build("appends", KEEPS)
 
     @functools.lru_cache(maxsize=64)
     def remembers(number: int) -> int:
@@ -82,11 +82,69 @@ def test_a_filled_cache_has_no_owner_in_its_last_link() -> None:
         remembers(number)
     kept: list[Any] = []
     before = sys.getrefcount(remembers)
-    with inspector.leaks("keeps") as found:
-        keeps.keep((kept, remembers))
+    with inspector.leaks("appends") as found:
+        appends.keep((kept, remembers))
     assert found.verdicts == () and found.fact.given_back == 0
     assert sys.getrefcount(remembers) == before + 2
     assert sum(one.references for one in inspector.inspect(remembers, scan=True).refs.owners) == before + 1
+
+
+META = r"""
+#include <Python.h>
+typedef struct { PyHeapTypeObject type; PyObject *names, *again; } Meta; // only `names` is visited
+static int visit(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((Meta *)self)->names);
+    return PyType_Type.tp_traverse(self, visit, arg);
+}
+static void end(PyObject *self) {
+    Py_CLEAR(((Meta *)self)->names);
+    Py_CLEAR(((Meta *)self)->again);
+    PyType_Type.tp_dealloc(self);
+}
+static PyTypeObject Meta_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "metas.Meta", .tp_basicsize = sizeof(Meta),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_TYPE_SUBCLASS,
+    .tp_base = &PyType_Type, .tp_traverse = visit, .tp_dealloc = end,
+};
+static PyObject *name(PyObject *self, PyObject *kind) {
+    Meta *meta = (Meta *)kind;
+    meta->names = PyTuple_Pack(2, kind, Py_None);
+    meta->again = Py_NewRef(meta->names);
+    Py_RETURN_NONE;
+}
+static PyObject *lose(PyObject *self, PyObject *kind) {
+    Meta *meta = (Meta *)kind;
+    meta->names = Py_NewRef(PyTuple_Pack(2, kind, Py_None));
+    Py_RETURN_NONE;
+}
+static PyObject *meta(PyObject *self, PyObject *unused) {
+    return PyType_Ready(&Meta_type) < 0 ? NULL : Py_NewRef((PyObject *)&Meta_type);
+}
+"""
+
+
+def test_a_field_of_a_class_that_is_not_visited_owns() -> None:
+    """As msgspec's StructMeta, which visits one of the fields that hold a class's tuple of names."""
+    metas = specimens.build("metas", META)
+    kind, other = metas.meta()("Kind", (), {}), metas.meta()("Other", (), {})
+    with inspector.leaks("metas") as found:
+        metas.name(kind)
+    assert found.verdicts == ()
+    with inspector.leaks("metas") as found:
+        metas.lose(other)
+    assert [one.kind for one in found.certain] == ["leaked"]
+
+
+def test_no_count_of_a_singleton_changes_within_a_call() -> None:
+    """A lookup of an attribute released None from CPython's cache, which the ledger had emptied."""
+    appends = specimens.build("appends", KEEPS)
+    counts = []
+    outside = sys.getrefcount(None)
+    with inspector.leaks("appends"):
+        counts.append(sys.getrefcount(None))
+        appends.keep.__text_signature__, appends.keep.__doc__, [].append, "".join
+        counts.append(sys.getrefcount(None))
+    assert abs(counts[0] - outside) < 100 and counts[0] == counts[1]
 
 
 @pytest.fixture

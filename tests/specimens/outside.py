@@ -26,8 +26,9 @@ LEAKED: Final = {
 """Name -> the function that gave the block."""
 HONEST: Final = (
     "in_static", "chain_of_realloc", "freed_later", "inside_only", "end_only", "on_another_thread", "in_list",
-    "as_number", "as_packed", "as_trie", "as_pair", "as_tagged", "inverted", "as_text", "in_capsule", "given_to_python",
-    "freed_by_callback", "object_of_its_own", "raw_freed", "raw_freed_by_value", "texts_freed",
+    "as_number", "as_packed", "as_trie", "as_pair", "as_tagged", "inverted", "as_text", "in_capsule",
+    "given_to_python", "freed_by_callback", "object_of_its_own", "raw_freed", "raw_freed_by_value",
+    "texts_freed",
 )  # fmt: skip
 
 SOURCE: Final = r"""

@@ -56,8 +56,8 @@ def _code_fields() -> tuple[int, ...]:
 def _lru_layout() -> Layouts:
     """The links of `functools.lru_cache`: objects not tracked by the gc, each with a key and a result.
 
-    In a bounded cache each link also owns the next one; the last one's pointer leads back to the cache itself,
-    and owns nothing (Modules/_functoolsmodule.c).
+    In a bounded cache each link also owns the next one; the last one's pointer leads back to the cache, and
+    owns nothing (Modules/_functoolsmodule.c).
     """
 
     @lru_cache(maxsize=2)

@@ -17,6 +17,8 @@
     ROLE(LENT, 'b', "the call returned a borrowed reference") \
     ROLE(STOLEN, 'S', "the call stole the caller's reference") \
     ROLE(MAYBE_STOLEN, 's', "the call stole the caller's reference, if it succeeded") \
+    ROLE(STOLEN_FAILING, 'f', "the call failed, and stole the reference all the same") \
+    ROLE(NOT_STOLEN, 'k', "the call failed, and so did not steal the reference") \
     ROLE(KEPT, '+', "the callee keeps a reference of its own") \
     ROLE(RELEASED, '-', "the call released a reference") \
     ROLE(OUTPUT, '=', "the call stored a new reference") \

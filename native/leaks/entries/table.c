@@ -275,6 +275,13 @@ ledger_entry *ledger_entries(uint32_t *ret_capacity) {
 
 const ledger_touch *ledger_touch_at(uint32_t number) { return number ? &pool[number] : NULL; }
 
+void ledger_touch_failed(ledger_entry *entry, uint16_t row) {
+    ledger_touch *last = &pool[entry->last];
+    if (entry->last && last->row == row) {
+        last->role = last->role == 'S' ? 'f' : last->role == 's' ? 'k' : last->role;
+    }
+}
+
 const ledger_fault *ledger_faults(uint32_t *ret_count) {
     *ret_count = fault_count;
     return faults;

@@ -28,6 +28,8 @@ ledger_entry *ledger_enter(PyObject *object /* borrowed */,
 ledger_entry *ledger_enter_argument(PyObject *object /* borrowed */);
 void ledger_remove(ledger_entry *entry);
 void ledger_add(ledger_entry *entry, const ledger_touch *touch);
+// A call of `row` failed: its touch, the last of the entry, says whether it stole the reference all the same.
+void ledger_touch_failed(ledger_entry *entry, uint16_t row);
 // New list of its touches, as rows of inspector/_native.pyi; empty for NULL.
 PyObject *ledger_touches(const ledger_entry *entry);
 void ledger_fault_add(const ledger_fault *fault); // needs no GIL
