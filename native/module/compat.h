@@ -164,9 +164,8 @@ static inline int compat_int_short(PyObject *object /* borrowed */, int64_t *ret
 #include <internal/pycore_moduleobject.h>
 #include <internal/pycore_object.h>
 
-// The gc's lists (Modules/gcmodule.c, Python/gc.c): circular, doubly linked, each with a head that is not an
-// object. Three generations; the first releases of 3.14 have one young and two old lists (see
-// CMakeLists.txt).
+// The gc's lists (Python/gc.c): circular, doubly linked, with a head that is no object. Three generations;
+// the first releases of 3.14 have one young and two old lists (see CMakeLists.txt).
 #define COMPAT_GC_LISTS 4
 #if INSPECTOR_GC_GENERATIONS
 #define compat_gc_list(gc, i) ((i) == 3 ? &(gc)->permanent_generation.head : &(gc)->generations[i].head)
@@ -398,5 +397,4 @@ static inline int compat_is_dead_keys(uintptr_t block) {
 #define compat_values(word) ((PyDictValues *)(word))
 #endif
 #endif
-
 #endif
