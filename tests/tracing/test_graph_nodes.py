@@ -16,6 +16,11 @@ pytensor = pytest.importorskip("pytensor", reason="not installed in this room: p
 BY_NODE, WHOLE = ("cvm", "vm", "c|py", "py", "vm_nogc"), ("c", "numba")
 
 
+def there(linker: str) -> None:
+    if linker == "numba":
+        pytest.importorskip("numba", reason="cannot be installed beside the oldest NumPy")
+
+
 def compiled(linker: str, **options: Any) -> tuple[Any, Any]:
     """The function of seven nodes: a view that may not leave it, a product with an addition, a sum."""
     from pytensor import tensor as pt
@@ -64,6 +69,7 @@ def test_each_node_says_what_it_did(linker: str) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("linker", WHOLE)
 def test_one_compiled_function_is_not_said_to_be_watched(linker: str) -> None:
+    there(linker)
     f, _ = compiled(linker)
     z = np.ones((50, 50))
     with inspector.trace("pytensor") as t:
@@ -94,6 +100,7 @@ def test_the_first_screen() -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("linker", ["cvm", "vm", "numba"])
 def test_the_advice_at_the_door_leaves_the_copy_out(linker: str) -> None:
+    there(linker)
     from pytensor import In, Out
     from pytensor import tensor as pt
     from pytensor.compile.mode import Mode
@@ -122,6 +129,7 @@ def test_what_is_passed_is_converted_or_borrowed() -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("linker", ["cvm", "vm", "numba"])
 def test_an_error_is_the_same_and_everything_is_put_back(linker: str) -> None:
+    there(linker)
     from pytensor import tensor as pt
     from pytensor.compile.mode import Mode
 
