@@ -35,6 +35,7 @@ ROOMS = {
     "3.12": (".venv-3.12", ("3.12",), "small", ()),
     "3.13": (".venv-3.13", ("3.13",), "small", ()),
     "3.14": (".venv-3.14", ("3.14",), "core", ()),
+    "3.15": (".venv-3.15", ("3.15",), "core", ()),
     "libraries": (".venv-libraries", ("3.11",), "libraries", ()),
     "libraries-oldest": (".venv-libraries-oldest", ("3.11",), "libraries-oldest", ()),
     "R": (".venv-R", ("3.11",), "R", ()),

@@ -15,9 +15,6 @@ _KINDS = {
     types.AsyncGeneratorType: ("ag_running", "async for"),
 }
 """Type -> the attribute that tells whether it runs now, and the call that takes a value from it."""
-_COMPLETED = 1
-"""enum _framestate (CPython: Include/internal/pycore_frame.h): created and suspended are below 0, executing
-is 0."""
 _OFFSETS = (67, 75)
 """Of gi_frame_state: from 3.12 on, and in 3.11 (Include/cpython/genobject.h, _PyGenObject_HEAD)."""
 
@@ -31,7 +28,7 @@ class Generators(Adapter):
 
     def self_test(self) -> None:
         """The struct tells a new, a finished and a closed generator apart."""
-        if not _offset():
+        if not _offset()[0]:
             raise ValueError("gi_frame_state is not where it was in the struct of a generator")
 
     def layers(self, x: Any) -> Told:
@@ -53,7 +50,8 @@ class Generators(Adapter):
 def _has_frame(x: Any) -> bool:
     """Whether its frame can continue or runs now. `gi_frame` would create a frame object; the gc does not
     tell: a generator closed before it began keeps its references (3.13)."""
-    return _state(x, _offset()) < _COMPLETED
+    offset, completed = _offset()
+    return _state(x, offset) < completed
 
 
 def _state(x: Any, offset: int) -> int:
@@ -61,16 +59,18 @@ def _state(x: Any, offset: int) -> int:
 
 
 @functools.cache
-def _offset() -> int:
-    """Offset of gi_frame_state; 0 if no known layout gives the expected answers."""
-    fresh, finished, closed = ((i for i in "") for _ in range(3))
+def _offset() -> tuple[int, int]:
+    """Offset of gi_frame_state, and the least state of a frame that has ended; 0 if no known layout gives the
+    expected answers. The numbers of enum _framestate (internal/pycore_frame.h) changed in 3.15."""
+    fresh, suspended, finished, closed = ((i for i in "ab") for _ in range(4))
+    next(suspended)
     list(finished)
     closed.close()
     for offset in _OFFSETS:
-        states = [_state(one, offset) for one in (fresh, finished, closed)]
-        if states[0] < 0 and min(states[1:]) >= _COMPLETED:
-            return offset
-    return 0
+        states = [_state(one, offset) for one in (fresh, suspended, finished, closed)]
+        if states[0] < states[1] < min(states[2:]):
+            return offset, min(states[2:])
+    return 0, 0
 
 
 ADAPTER = Generators()

@@ -188,7 +188,9 @@ def _mentions(installed: str) -> bool:
 def check_version(adapter: Adapter) -> None:
     """Raise ValueError if the adapter was not tested with the library's version."""
     module = sys.modules.get(adapter.library)
-    version = getattr(module, "__version__", "") if module else ""
+    version = (
+        vars(module).get("__version__", "") if module else ""
+    )  # the library's `__getattr__` is not asked
     first, below = adapter.versions
     if version and not numbers(first) <= numbers(version) < numbers(below):
         raise ValueError(f"version {version} of {adapter.library} is outside {first} <= version < {below}")

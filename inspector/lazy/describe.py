@@ -18,9 +18,9 @@ COMPARED_BLOCKS = 256
 """Touched blocks compared for "input changed since": at most 32 MB are read, about 2 ms."""
 
 
-def lazy(subject: Subject, own: int = 0) -> Lazy:
-    """The facts of the lazy vector in `subject`; `own` references belong to the caller's own names."""
-    references = _count(subject.refcount(), own)
+def lazy(subject: Subject) -> Lazy:
+    """The facts of the lazy vector in `subject`."""
+    references = _count(subject.refcount(), 0)
     vector = subject.get()
     if not isinstance(vector, LazyVector):
         raise refusals.not_lazy(vector)

@@ -120,7 +120,9 @@ class Vector(_native.LazyVector, np.lib.mixins.NDArrayOperatorsMixin):
 
     def inspect(self) -> Lazy:
         """The present state, as R's `.Internal(inspect(x))` prints it: data1, data2, blocks, events."""
-        return describe.lazy(_native.Subject(self), own=1)
+        subject = _native.Subject(self)
+        del self  # a reference, or from 3.14 on none: then it borrows the caller's variable
+        return describe.lazy(subject)
 
     def __repr__(self) -> str:
         return describe.short(self)

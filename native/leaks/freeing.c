@@ -5,8 +5,9 @@
 // grow, its contents are copied as if malloc had moved it, and the old block is kept. C++'s operator delete
 // ends in free in another library: its hooks only record the caller.
 //
-// Safety. Only blocks of glibc's own free are kept: malloc_usable_size is not valid for other allocators.
-// Hooks run in any thread, with and without the GIL.
+// Safety. Only blocks of the process's own free are kept: malloc_usable_size is not valid for other
+// allocators. In a program that is no PIE `free` may be the address of its PLT entry: then libc's own
+// functions are meant. Hooks run in any thread, with and without the GIL.
 //
 // Limits and why. munmap, allocators linked into a library (mimalloc, jemalloc), caches of free blocks
 // (NumPy) and calls inside libc and Python are not seen; leaks/frees.c hooks Python's domains.
@@ -29,6 +30,29 @@
     FUNCTION(_ZdlPvSt11align_val_t, deleted) \
     FUNCTION(_ZdlPvmSt11align_val_t, deleted)
 
+static struct {
+    const void *free, *realloc;
+    size_t (*usable)(void *);
+} in_libc;
+
+static __attribute__((constructor)) void find_libc(void) {
+    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    if (libc) {
+        in_libc.free = dlsym(libc, "free");
+        in_libc.realloc = dlsym(libc, "realloc");
+        in_libc.usable = (size_t (*)(void *))dlsym(libc, "malloc_usable_size");
+        dlclose(libc); // it stays: we are linked to it
+    }
+}
+
+// Bytes of a block that `original` is to free; 0 where that is another allocator's function.
+static size_t usable_bytes(void *block, const void *original, const void *ours, const void *libcs) {
+    return !block              ? 0
+           : original == ours  ? malloc_usable_size(block)
+           : original == libcs ? in_libc.usable(block)
+                               : 0;
+}
+
 static void give_back(void *context, void *block) { free(block); }
 
 static ledger_freeing freeing_at(uint32_t slot, uintptr_t from, const char *function) {
@@ -43,9 +67,10 @@ static void hook_freed(void *block) {
     uint32_t slot = ring_here.slot;
     void (*original)(void *) = got_words_of[slot].original;
     raw_memory_freed(block);
-    if (block && ledger_views_count && original == free) {
+    size_t bytes = ledger_views_count ? usable_bytes(block, original, free, in_libc.free) : 0;
+    if (bytes) {
         ledger_freeing freeing = freeing_at(slot, (uintptr_t)__builtin_return_address(0), "free");
-        if (ledger_views_freed((uintptr_t)block, malloc_usable_size(block), &freeing)) {
+        if (ledger_views_freed((uintptr_t)block, bytes, &freeing)) {
             return;
         }
     }
@@ -55,7 +80,7 @@ static void hook_freed(void *block) {
 // A block that shrinks stays in place.
 static void *moved(void *block, size_t bytes, uint32_t slot, uintptr_t from) {
     void *(*original)(void *, size_t) = got_words_of[slot].original;
-    size_t old_bytes = block && ledger_views_count && original == realloc ? malloc_usable_size(block) : 0;
+    size_t old_bytes = ledger_views_count ? usable_bytes(block, original, realloc, in_libc.realloc) : 0;
     if (!old_bytes || (bytes && bytes <= old_bytes) || !ledger_views_shows((uintptr_t)block, old_bytes)) {
         return original(block, bytes);
     }

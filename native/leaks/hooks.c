@@ -20,8 +20,9 @@
 #define ADDRESSES_7(a, b, c, d, e, f, g) &a, &b, &c, &d, &e, &f, &g,
 #define ADDRESSES_8(a, b, c, d, e, f, g, h) &a, &b, &c, &d, &e, &f, &g, &h,
 #define ADDRESSES_9(a, b, c, d, e, f, g, h, i) &a, &b, &c, &d, &e, &f, &g, &h, &i,
-#define COUNTED(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, chosen, ...) ADDRESSES_##chosen
-#define ADDRESSES(...) COUNTED(0, ##__VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)(__VA_ARGS__)
+#define ADDRESSES_10(a, b, c, d, e, f, g, h, i, j) &a, &b, &c, &d, &e, &f, &g, &h, &i, &j,
+#define COUNTED(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, chosen, ...) ADDRESSES_##chosen
+#define ADDRESSES(...) COUNTED(0, ##__VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)(__VA_ARGS__)
 
 enum { ROLE_NEW = 'n', ROLE_BORROWED = 'b', ROLE_MEMORY = 'm' };
 enum { ROLE_SCALAR, ROLE_STATUS = 0, ROLE_POINTER = 0, ROLE_NOTHING = 0 };

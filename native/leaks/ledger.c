@@ -56,7 +56,7 @@ static int is_alive(const ledger_entry *entry) {
 static int is_released_in_list(const ledger_entry *entry) {
     uintptr_t header[HEADER_WORDS];
     return memory_read(entry->address, header, sizeof header) == sizeof header &&
-           Py_REFCNT((PyObject *)header) < 0 &&
+           compat_refcount((PyObject *)header) < 0 &&
            (header[1] == entry->type || entry->type == (uintptr_t)&PyFloat_Type);
 }
 

@@ -95,16 +95,20 @@ static PyObject *functions_builtin(PyObject *module, PyObject *subject) {
     Py_RETURN_NONE;
 }
 
+// 3.15 numbers the slots anew, from Py_mod_create on; modules of the stable ABI keep the old numbers.
+static int module_slot_number(int slot) { return slot >= Py_mod_create ? slot - Py_mod_create + 1 : slot; }
+
 static const char *module_slot_name(int slot) {
     static const char *const names[] = {"?", "Py_mod_create", "Py_mod_exec", "Py_mod_multiple_interpreters",
                                         "Py_mod_gil"};
-    return slot > 0 && slot < (int)(sizeof(names) / sizeof(*names)) ? names[slot] : names[0];
+    int number = module_slot_number(slot);
+    return number > 0 && number < (int)(sizeof(names) / sizeof(*names)) ? names[number] : names[0];
 }
 
 static PyObject *module_slots(const PyModuleDef_Slot *slots) { // new list of (name, value, is a function)
     _owned_ PyObject *rows = PyList_New(0);
     for (int i = 0; rows && slots && i < SLOTS_MAX && slots[i].slot; i++) {
-        int function = slots[i].slot == Py_mod_create || slots[i].slot == Py_mod_exec;
+        int number = module_slot_number(slots[i].slot), function = number == 1 || number == 2;
         if (list_add(rows, Py_BuildValue("(sNO)", module_slot_name(slots[i].slot),
                                          PyLong_FromVoidPtr(slots[i].value), function ? Py_True : Py_False)) <
             0) {

@@ -154,7 +154,7 @@ size_t own_bytes(PyObject *object, const own_bytes_rule *rule) {
         return bytes + basic_bytes(object, type) +
                (size_t)((PyListObject *)object)->allocated * sizeof(PyObject *);
     case OWN_BYTEARRAY:
-        return bytes + basic_bytes(object, type) + (size_t)((PyByteArrayObject *)object)->ob_alloc;
+        return bytes + basic_bytes(object, type) + compat_bytearray_bytes(object);
     case OWN_DICT:
         return bytes + dict_bytes(object, type);
     case OWN_SET:

@@ -3,7 +3,7 @@
 // Overview. The caller has stopped the process and found words that hold a pointer (remote/still.c). Every
 // container that the gc tracks is checked once: does one of the words lie in the object, the items of its
 // list, the keys or values of its dict, the table of its set, its instance values? The layouts are those of
-// CPython 3.11 to 3.13. The caller passes them in (debugger/attach/object_layout.py): versions differ.
+// CPython 3.11 to 3.15. The caller passes them in (debugger/attach/object_layout.py): versions differ.
 //
 // Reads go through a cache of pages: neighbours in a gc list were mostly allocated one after the other. The
 // process is stopped, so cached pages stay valid. An unreadable link ends its list and is reported.
@@ -152,13 +152,22 @@ static int walk_take(walk *w, uintptr_t object, uintptr_t start, uint64_t bytes,
     return 0;
 }
 
+// How many slots of a frame are in use: stacktop up to 3.13, then by the stack pointer. -1: it is running.
+static uint32_t walk_frame_top(walk *w, uintptr_t frame) {
+    uintptr_t slots = frame + (uintptr_t)w->layout.frame_variables;
+    if (w->layout.minor < 14) {
+        return walk_half(w, slots - 8);
+    }
+    uintptr_t top = (uintptr_t)walk_word(w, slots - 16);
+    return top >= slots ? (uint32_t)((top - slots) / 8) : UINT32_MAX;
+}
+
 static uint64_t walk_generator_bytes(walk *w, uintptr_t object) {
     uintptr_t frame = object + (uintptr_t)w->layout.generator_frame;
-    uintptr_t code = (uintptr_t)walk_word(w, frame + (uintptr_t)w->layout.frame_code);
+    uintptr_t code = (uintptr_t)walk_word(w, frame + (uintptr_t)w->layout.frame_code) & ~(uintptr_t)3;
     uint64_t slots = (uint64_t)walk_half(w, code + (uintptr_t)w->layout.code_variables) +
                      walk_half(w, code + (uintptr_t)w->layout.code_stack);
-    uint32_t top =
-        walk_half(w, frame + (uintptr_t)w->layout.frame_variables - 8); // stacktop; -1: it is running
+    uint32_t top = walk_frame_top(w, frame);
     slots = top < slots ? top : slots;
     return (uint64_t)w->layout.generator_frame + (uint64_t)w->layout.frame_variables +
            8 * (slots > 65536 ? 0 : slots);

@@ -222,7 +222,7 @@ static UNSANITIZED PyObject *object_below(const search_view *view, uintptr_t wor
 int search_holds_nothing(PyTypeObject *type) {
     return type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyLong_Type ||
            type == &PyFloat_Type || type == &PyComplex_Type || type == &PyBool_Type ||
-           type == &PyByteArray_Type;
+           (type == &PyByteArray_Type && !COMPAT_BYTEARRAY_HOLDS);
 }
 
 static void place_in_block(const search_view *view, uintptr_t word, scan_range block, place *ret) {

@@ -173,6 +173,10 @@ UNSANITIZED slot_verdict slot_read(const search_view *view, PyObject *holder, ui
     if (type->tp_flags & Py_TPFLAGS_DICT_SUBCLASS) {
         return dict_slot(holder, word, link, ret);
     }
+    if (type == &PyByteArray_Type) {
+        int holds = !link && word == (uintptr_t)holder + COMPAT_BYTEARRAY_HOLDS;
+        return holds ? owned(ret, "bytes", 0, NULL) : SLOT_BORROWED;
+    }
     if (PyAnySet_Check(holder)) {
         return set_slot(holder, word, link, ret);
     }

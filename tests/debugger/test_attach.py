@@ -30,7 +30,6 @@ from inspector.sessions.trace_attached import Visited
 
 pytestmark = [
     pytest.mark.debugger,
-    pytest.mark.skipif(sys.version_info >= (3, 14), reason="not on CPython 3.14: hosts are of this version"),
 ]
 
 OBJECTS = """
@@ -133,7 +132,8 @@ def test_owners_are_named_on_every_python(python: str) -> None:
         (rest,) = named - OWNERS
         assert rest[2] in ("['held']", ".held")
         program.go_on()
-        counted = program.said()["count"] - 2  # the argument of getrefcount, and the stack of `wait`
+        borrows = tuple(map(int, other.python.split("."))) >= (3, 14)  # on the stack, what variables own
+        counted = program.said()["count"] - (0 if borrows else 2)  # of getrefcount, and the stack of `wait`
         assert found.references in (counted, counted + 1)
         assert found.named == len(named) <= found.references
 

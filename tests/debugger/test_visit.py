@@ -20,7 +20,6 @@ from inspector.sessions import running
 
 pytestmark = [
     pytest.mark.debugger,
-    pytest.mark.skipif(sys.version_info >= (3, 14), reason="not on CPython 3.14: hosts are of this version"),
     pytest.mark.skipif(os.uname().machine != "x86_64", reason="not on CPython for another processor"),
 ]
 PATIENT = 60.0

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 import os
 import signal
-import sys
 import threading
 
 import numpy as np
@@ -103,9 +102,6 @@ Slotted = type("Slotted", (), {"__slots__": ("count",)})
 Plain = type("Plain", (), {})
 
 
-@pytest.mark.skipif(
-    sys.version_info >= (3, 14), reason="not on CPython 3.14: stored attributes are read up to 3.13"
-)
 @pytest.mark.parametrize("kind", [Slotted, Plain])
 def test_a_field_is_watched(kind: type) -> None:
     x = kind()

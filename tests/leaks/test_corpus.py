@@ -6,6 +6,7 @@ used again stand in live memory, and what they might hold is rightly no longer c
 
 # SPDX-License-Identifier: MIT
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,20 @@ def judged() -> Judged:
     return json.loads(printed(JUDGE))
 
 
+def died_in_call(name: str) -> bool:
+    """From 3.14 on a call borrows a local variable of its caller: the release of its argument is the last."""
+    return name == "release_of_argument" and sys.version_info >= (3, 14)
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_each_fault_is_found_on_the_first_call(judged: Judged, name: str) -> None:
     kind, type_name = FAULTS[name]
     (one,) = judged[name]["verdicts"]
     assert (one["kind"], one["certain"], one["method"]) == (kind, True, f"leak_corpus.{name}")
     assert one["object"].startswith(type_name)
-    assert one["source"] == f"leak_corpus.c:{specimens.line_of(SOURCE, name)}"
+    line = specimens.line_of(SOURCE, name)
+    line += died_in_call(name)  # there the line of the release is known
+    assert one["source"] == f"leak_corpus.c:{line}"
     assert one["rule"] and one["cure"] and one["reason"]
 
 
@@ -49,6 +57,10 @@ def test_what_is_kept_on_purpose_is_said(judged: Judged) -> None:
     assert "cached" in kept
 
 
+@pytest.mark.skipif(
+    sys.version_info >= (3, 14),
+    reason="not on CPython 3.14: a call borrows a local variable, and its release is the last",
+)
 def test_an_object_released_too_often_lives_on(judged: Judged) -> None:
     assert judged["release_of_argument"]["given_back"] == 1
     assert judged["release_of_argument"]["refcount"] == judged["takes_and_gives_back"]["refcount"]

@@ -15,6 +15,7 @@ from typing import Any
 import capi_calls
 import events
 import pytest
+import specimens
 from capi_calls import ROWS, exported, parameters
 
 from inspector import _native
@@ -251,3 +252,27 @@ def test_rows_are_those_that_the_design_lists() -> None:
     assert missing <= newer | (raised if sys.version_info < (3, 12) else set())
     if sys.version_info >= (3, 13):
         assert missing == set()
+
+
+INTERNAL_HEADERS = r"""
+#define Py_BUILD_CORE 1
+#define Py_BUILD_CORE_MODULE 1
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#if __has_include(<internal/pycore_modsupport.h>)
+#include <internal/pycore_modsupport.h>
+#endif
+#include <internal/pycore_call.h>
+#include <internal/pycore_long.h>
+"""
+
+
+def test_each_row_has_the_parameters_that_this_python_declares() -> None:
+    """A hook with a parameter too few passes what lies on the stack: one row has one more from 3.14 on."""
+    other_pointer = {"PyObject_GC_Track", "PyArg_ParseTupleAndKeywords"}  # void *; char *const *
+    rows = [(name, row["type"], row["params"]) for name, row in ROWS.items() if name not in other_pointer]
+    text = "".join(
+        f"#undef {name}\nextern __typeof__({kind}) {name}({params});\n" for name, kind, params in rows
+    )
+    warnings_of_headers = ("-Wno-deprecated-declarations", "-Werror", "-Wno-unused-function")
+    specimens.library("prototypes", INTERNAL_HEADERS + text, flags=warnings_of_headers)

@@ -168,7 +168,7 @@ def test_a_module_without_a_file():
 @pytest.mark.parametrize(
     ("builtin", "kind", "slot", "bound"),
     [
-        (math.gcd, "builtin_function_or_method", "", "math"),
+        (math.sqrt, "builtin_function_or_method", "", "math"),
         ([].append, "builtin_function_or_method", "", "list"),
         (list.append, "method_descriptor", "", "list"),
         (dict.__dict__["fromkeys"], "classmethod_descriptor", "", "dict"),

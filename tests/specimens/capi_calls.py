@@ -205,5 +205,5 @@ PyMODINIT_FUNC PyInit_{name}(void) {{ {begin} return PyModule_Create(&definition
 
 
 PRIVATE = {"_Py_IncRef", "_Py_DecRef", "_PyLong_AsByteArray", "_PyLong_FromByteArray", "_PyBytes_Resize"}
-PRIVATE |= {"_PyObject_MakeTpCall", "_PyArg_CheckPositional"}
+PRIVATE |= {"_PyObject_MakeTpCall", "_PyArg_CheckPositional", "PyWeakref_GetObject"}
 """In no public header of some version."""

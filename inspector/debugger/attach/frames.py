@@ -5,9 +5,9 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime
+from inspector.debugger.memory.python_layout import UNTAGGED
 from inspector.debugger.memory.remote_memory import Unreadable
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
@@ -45,14 +45,14 @@ def _frames(objects: Objects, found: Runtime) -> Iterator[int]:
 
 
 def _slots(objects: Objects, frame: int) -> Iterator[Owner]:
-    code = objects.memory.word(frame + objects.where.frame_code)
+    code = objects.memory.word(frame + objects.where.frame_code) & UNTAGGED
     function = objects.values.text(objects.memory.word(code + objects.values.where.qualified_name), 100)
     count = 0
     for name, slot in objects.variables(frame):
         count += 1
         yield Owner("local", f"{function}()", name, 1, True, Address(slot), _NO_PLACE, _NO_PLACE)
     size = struct.unpack("<i", objects.memory.read(code + objects.where.code_stack, 4))[0]
-    start = frame + at.FRAME_VARIABLES + 8 * count
+    start = frame + objects.where.frame_variables + 8 * count
     for i in range(min(max(size, 0), _STACK_SLOTS_MAX)):
         slot = Address(start + 8 * i)
         yield Owner("stack", f"{function}()", "evaluation stack", 1, False, slot, _NO_PLACE, _NO_PLACE)

@@ -36,7 +36,7 @@ class Search:
         self.objects, self.found, self.pid = objects, found, objects.memory.pid
         self.ranges = proc.writable(self.pid)
         collector = found.interpreter + found.where.collector
-        self.heads = [collector + offset for offset in at.GENERATIONS]
+        self.heads = [collector + offset for offset in found.where.generations]
         self._special = _special(objects, found)
         self.scanned = self.left_out = self.hits = 0
         self.scan_ns = 0

@@ -90,8 +90,9 @@ class Naming:
         name = objects.type_name(one.object)
         if offset < 16:
             return ("type", ".__class__") if offset == 8 else ("attribute", ".__dict__")
-        if objects.is_a(one.object, at.TUPLE) and offset >= 24:
-            return "item", f"[{(offset - 24) // 8}]"
+        first = objects.where.tuple_items
+        if objects.is_a(one.object, at.TUPLE) and offset >= first:
+            return "item", f"[{(offset - first) // 8}]"
         if name in ("generator", "coroutine", "async_generator"):
             frame = one.object + objects.where.generator_frame
             for variable, slot in objects.variables(frame):

@@ -1,6 +1,6 @@
 """Offsets of CPython's objects by version, to read another process; python_layout.py has those of frames.
 
-From the headers of 3.11, 3.12 and 3.13 (internal/pycore_interp.h, pycore_gc.h, pycore_dict.h, pycore_frame.h,
+From the headers of 3.11 to 3.15 (internal/pycore_interp.h, pycore_gc.h, pycore_dict.h, pycore_frame.h,
 cpython/object.h, cpython/code.h), in bytes. tests/debugger/test_object_layout.py compiles them again.
 """
 
@@ -19,6 +19,8 @@ class ObjectLayout(NamedTuple):
     generator_frame: int
     """In a generator: its frame."""
     frame_code: int
+    frame_variables: int
+    """In a frame: its variables (localsplus)."""
     code_variables: int
     """In a code object: how many variables a frame of it has (co_nlocalsplus)."""
     code_stack: int
@@ -30,6 +32,10 @@ class ObjectLayout(NamedTuple):
     """The GIL: in _PyRuntime (3.11); later, in an interpreter, a pointer at it."""
     main_thread: int
     """In _PyRuntime: pthread_self() of the thread that initialized Python."""
+    generations: tuple[int, ...]
+    """In the collector: the heads of its lists, young to old, and the permanent one."""
+    tuple_items: int
+    """In a tuple: the first item; from 3.14 on its hash is before it."""
 
     @property
     def for_walk(self) -> tuple[int, int, int, int, int, int, int]:
@@ -40,25 +46,25 @@ class ObjectLayout(NamedTuple):
             self.frame_code,
             self.code_variables,
             self.code_stack,
-            FRAME_VARIABLES,
+            self.frame_variables,
             self.cached_keys,
         )
 
 
+_LISTS: Final = (24, 48, 72, 104)
 LAYOUTS: Final = {
-    (3, 11): ObjectLayout(11, 888, 648, 80, 32, 76, 68, 872, 0, 360, 80),
-    (3, 12): ObjectLayout(12, 944, 112, 72, 0, 72, 64, 880, 0, 384, 64),
-    (3, 13): ObjectLayout(13, 7656, 7400, 72, 0, 72, 64, 880, 8, 16, 656),
+    (3, 11): ObjectLayout(11, 888, 648, 80, 32, 72, 76, 68, 872, 0, 360, 80, _LISTS, 24),
+    (3, 12): ObjectLayout(12, 944, 112, 72, 0, 72, 72, 64, 880, 0, 384, 64, _LISTS, 24),
+    (3, 13): ObjectLayout(13, 7656, 7400, 72, 0, 72, 72, 64, 880, 8, 16, 656, _LISTS, 24),
+    (3, 14): ObjectLayout(14, 7688, 7408, 72, 0, 80, 72, 64, 880, 8, 16, 832, (24, 48, 72, 96), 32),
+    (3, 15): ObjectLayout(15, 7592, 7400, 72, 0, 80, 72, 64, 888, 8, 16, 960, (8, 32, 56, 80), 32),
 }
+"""From 3.13 on the process says itself where modules, collector and the GIL are (debug_offsets.py)."""
 LOCK_HOLDER: Final = 8
 """In the GIL: the thread state that holds it, or held it last."""
 LOCKED: Final = 16
-FRAME_VARIABLES: Final = 72
-"""In a frame: its variables (localsplus)."""
 CODE_NAMES: Final = 96
 """In a code object: their names (co_localsplusnames)."""
-GENERATIONS: Final = (24, 48, 72, 104)
-"""In the collector: the heads of its lists, young to old, and the permanent one."""
 TYPE_BASE_SIZE: Final = 32
 TYPE_FLAGS: Final = 168
 TYPE_MEMBERS: Final = 240

@@ -8,7 +8,7 @@ from typing import Final
 
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.object_layout import ObjectLayout
-from inspector.debugger.memory.python_layout import Layout
+from inspector.debugger.memory.python_layout import UNTAGGED, Layout
 from inspector.debugger.memory.python_values import Values
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 
@@ -81,7 +81,8 @@ class Objects:
     def sequence(self, address: int) -> tuple[int, int]:
         """(address of the first item, number) of a list or tuple."""
         count = self.memory.word(address + 16)
-        return (self.memory.word(address + 24) if self.is_a(address, at.LIST) else address + 24), count
+        is_list = self.is_a(address, at.LIST)
+        return (self.memory.word(address + 24) if is_list else address + self.where.tuple_items), count
 
     def attributes(self, address: int) -> Iterator[tuple[str, int, int]]:
         """(name, value, address of its slot) of an instance's own attributes: its dict and slots."""
@@ -159,11 +160,14 @@ class Objects:
 
     def variables(self, frame: int) -> Iterator[tuple[str, int]]:
         """(name, address of its slot) of a frame's variables, cells included."""
-        code = self.memory.word(frame + self.where.frame_code)
+        code = self.memory.word(frame + self.where.frame_code) & UNTAGGED
         names = self.memory.word(code + at.CODE_NAMES)
         start, count = self.sequence(names)
         for i in range(min(count, 10_000)):
-            yield (self.text(self.memory.word(start + 8 * i)) or "?", frame + at.FRAME_VARIABLES + 8 * i)
+            yield (
+                self.text(self.memory.word(start + 8 * i)) or "?",
+                frame + self.where.frame_variables + 8 * i,
+            )
 
     def some_items(self, address: int, limit: int) -> list[tuple[str, int]]:
         """The first items of a dict as (key as text, value)."""

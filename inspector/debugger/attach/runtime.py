@@ -6,7 +6,6 @@ version is accepted when its layout finds sys.modules, with `sys` in it.
 """
 
 # SPDX-License-Identifier: MIT
-import struct
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final, NamedTuple
@@ -15,6 +14,7 @@ from inspector.binaries.symbol_table import Elf, elf
 from inspector.debugger.attach.object_layout import LAYOUTS, ObjectLayout
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.memory import proc
+from inspector.debugger.memory.debug_offsets import debug_offsets
 from inspector.debugger.memory.python_layout import Layout, layout
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.errors import InspectorError
@@ -22,8 +22,6 @@ from inspector.facts.unknown import Unknown
 
 _RUNTIME: Final = "_PyRuntime"
 _VERSION: Final = "Py_Version"
-_GC, _MODULES = 10, 11
-"""Words of _Py_DebugOffsets: interpreter_state.gc, interpreter_state.imports_modules (pycore_runtime.h)."""
 
 
 class Runtime(NamedTuple):
@@ -50,7 +48,7 @@ def runtime(memory: RemoteMemory) -> Runtime:
     for path, bias, found in _candidates(memory.pid):
         address = bias + (found.symbols.get(_RUNTIME) or found.sections[".PyRuntime"])
         version = _version(memory, bias + found.symbols[_VERSION]) if _VERSION in found.symbols else 0
-        for name in [version] if version else [0x030B0000, 0x030C0000, 0x030D0000]:
+        for name in [version] if version else [major << 24 | minor << 16 for major, minor in LAYOUTS]:
             made = _made(memory, address, path, name)
             if isinstance(made, Runtime):
                 return made
@@ -101,7 +99,12 @@ def _made(memory: RemoteMemory, address: int, path: str, version: int) -> Runtim
 
 def _self_described(memory: RemoteMemory, address: int, where: ObjectLayout) -> ObjectLayout:
     """The layout; from 3.13 on with the interpreter's offsets of _PyRuntime itself (_Py_DebugOffsets)."""
-    if where.minor < 13:
+    words = debug_offsets(memory, address, (3, where.minor))
+    if not words:
         return where
-    words = struct.unpack("<12Q", memory.read(address, 96))
-    return where._replace(collector=words[_GC], modules=words[_MODULES])
+    return where._replace(
+        collector=words["interpreter_state.gc"],
+        modules=words["interpreter_state.imports_modules"],
+        lock=words["interpreter_state.ceval_gil"],
+        frame_variables=words["interpreter_frame.localsplus"],
+    )

@@ -35,9 +35,10 @@ def _tuple_of(objects: Objects, word: int) -> int:
         raw = objects.memory.read(low, word - low)
     except Unreadable:
         return 0
-    for start in range(len(raw) - 24, -1, -8):
+    first = objects.where.tuple_items
+    for start in range(len(raw) - first, -1, -8):
         references, kind, size = struct.unpack_from("<qQQ", raw, start)
-        if 0 < references < 1 << 40 and start + 24 + 8 * size > len(raw) and size < 1 << 20:
+        if 0 < references < 1 << 40 and start + first + 8 * size > len(raw) and size < 1 << 20:
             at_tuple = objects.values.type_name_of(kind) == "tuple"
             if at_tuple:
                 return low + start

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from inspector.debugger.memory.location_table import line_of
-from inspector.debugger.memory.python_layout import Layout, layout
+from inspector.debugger.memory.python_layout import UNTAGGED, Layout, layout
 from inspector.debugger.memory.python_values import Values
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.facts.stack import Frame
@@ -85,7 +85,7 @@ class PythonFrames:
 
     def _frame(self, raw: bytes) -> Frame:
         where = self._layout
-        at = struct.unpack_from("<Q", raw, where.code)[0]
+        at = struct.unpack_from("<Q", raw, where.code)[0] & UNTAGGED
         offset = struct.unpack_from("<Q", raw, where.instruction)[0] - at - where.bytecode
         offset = max(offset - (0 if where.instruction_before else 2), 0)
         code = self._code(at)

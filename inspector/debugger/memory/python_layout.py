@@ -1,14 +1,14 @@
 """CPython's offsets that a walk of frames needs: by tables to 3.12, read from the process since 3.13.
 
-3.13 describes itself (`_Py_DebugOffsets` at the start of `_PyRuntime`, internal/pycore_runtime.h). For 3.11
-and 3.12 the offsets are those of their headers (internal/pycore_frame.h, pycore_interp.h,
-cpython/pystate.h, cpython/code.h), which did not change within a version. Offsets are in bytes.
+3.13 and later describe themselves: `_Py_DebugOffsets` at the start of `_PyRuntime`, whose fields are in
+debug_offsets.py. For 3.11 and 3.12 the offsets are those of their headers (internal/pycore_frame.h,
+pycore_interp.h, cpython/pystate.h, cpython/code.h), which did not change within a version. All are in bytes.
 """
 
 # SPDX-License-Identifier: MIT
-import struct
 from typing import Final, NamedTuple
 
+from inspector.debugger.memory.debug_offsets import debug_offsets
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.facts.unknown import Unknown
 
@@ -49,10 +49,13 @@ class Layout(NamedTuple):
 
     @property
     def shim_owner(self) -> int:
-        """The owner byte of a shim frame, which only marks an entry from C."""
+        """The least owner byte of a shim frame, which only marks an entry from C (enum _frameowner)."""
         return 3
 
 
+UNTAGGED: Final = ~3
+"""A reference in a frame without its tag: from 3.14 on the low bits say whether the frame owns it
+(internal/pycore_stackref.h)."""
 _TABLES: Final = {
     (3, 11): Layout(
         (3, 11), 40, 0, 16, 8, 160, 56, 8, 32, 48, 56, 69, 68, 112, 128, 72, 136, 184, 48, 72, True
@@ -61,8 +64,6 @@ _TABLES: Final = {
         (3, 12), 40, 0, 72, 8, 144, 56, 0, 0, 8, 56, 70, -1, 112, 128, 68, 136, 192, 40, 56, True
     ),
 }
-_COOKIE: Final = b"xdebugpy"
-_WORDS: Final = 44
 
 
 def layout(memory: RemoteMemory, runtime: int, version: int) -> Layout | Unknown:
@@ -70,38 +71,37 @@ def layout(memory: RemoteMemory, runtime: int, version: int) -> Layout | Unknown
     name = (version >> 24, version >> 16 & 0xFF)
     if name in _TABLES:
         return _TABLES[name]
-    if name == (3, 13):
-        try:
-            head = memory.read(runtime, _WORDS * 8)
-        except Unreadable as error:
-            return Unknown(f"_PyRuntime cannot be read at {error}")
-        if head.startswith(_COOKIE):
-            return _self_described(name, struct.unpack(f"<{_WORDS}Q", head))
-    return Unknown(f"no layout is known for Python {name[0]}.{name[1]}: native frames only")
-
-
-def _self_described(name: tuple[int, int], words: tuple[int, ...]) -> Layout | Unknown:
-    if words[2]:
+    try:
+        words = debug_offsets(memory, runtime, name)
+    except Unreadable as error:
+        return Unknown(f"_PyRuntime cannot be read at {error}")
+    if not words:
+        return Unknown(f"no layout is known for Python {name[0]}.{name[1]}: native frames only")
+    if words["free_threaded"]:
         return Unknown("a free-threaded Python: native frames only")
+    return _self_described(name, words)
+
+
+def _self_described(name: tuple[int, int], words: dict[str, int]) -> Layout:
     return Layout(
         version=name,
-        interpreters=words[5],
-        next_interpreter=words[8],
-        threads=words[9],
-        next_thread=words[21],
-        native_thread_id=words[25],
-        current_frame=words[23],
+        interpreters=words["runtime_state.interpreters_head"],
+        next_interpreter=words["interpreter_state.next"],
+        threads=words["interpreter_state.threads_head"],
+        next_thread=words["thread_state.next"],
+        native_thread_id=words["thread_state.native_thread_id"],
+        current_frame=words["thread_state.current_frame"],
         frame_of_c_frame=-1,
-        previous=words[29],
-        code=words[30],
-        instruction=words[31],
-        owner=words[33],
+        previous=words["interpreter_frame.previous"],
+        code=words["interpreter_frame.executable"],
+        instruction=words["interpreter_frame.instr_ptr"],
+        owner=words["interpreter_frame.owner"],
         is_entry=-1,
-        file_name=words[35],
-        qualified_name=words[37],
-        line_table=words[38],
-        first_line=words[39],
-        bytecode=words[43],
+        file_name=words["code_object.filename"],
+        qualified_name=words["code_object.qualname"],
+        line_table=words["code_object.linetable"],
+        first_line=words["code_object.firstlineno"],
+        bytecode=words["code_object.co_code_adaptive"],
         ascii_text=40,
         compact_text=56,
         instruction_before=False,

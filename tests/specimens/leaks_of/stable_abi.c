@@ -9,6 +9,7 @@
     F(name##_fault) { return name(x, 0); } \
     F(name##_honest) { return name(x, 1); } \
     static PyObject *name(PyObject *x, int is_honest)
+PyObject *PyWeakref_GetObject(PyObject *); // in no header from 3.15 on, and still in the stable ABI
 static PyObject *tp_fault, *tp_honest;
 static void d_fault(PyObject *self) {
     freefunc f = (freefunc)PyType_GetSlot(Py_TYPE(self), Py_tp_free);
