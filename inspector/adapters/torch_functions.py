@@ -10,7 +10,7 @@ from inspector.adapters.beyond import Beyond
 from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.adapters.torch_beyond import CDATA_WORD, Walk
 from inspector.adapters.torch_graph import graph_of
-from inspector.adapters.torch_tensors import lent
+from inspector.adapters.torch_tensors import is_plain, lent
 from inspector.facts.amounts import counted
 from inspector.facts.autograd import Autograd
 from inspector.facts.unknown import Unknown
@@ -31,8 +31,8 @@ class TorchFunctions(Adapter):
     inherited = ("_C._FunctionBase",)
 
     def is_ready(self) -> bool:
-        """After the whole of torch is imported."""
-        return hasattr(sys.modules["torch"], "autograd") and hasattr(sys.modules["torch"], "Tensor")
+        """After the whole of torch is imported, and not where every operation is intercepted."""
+        return hasattr(sys.modules["torch"], "autograd") and is_plain()
 
     def claims(self, kind: type) -> bool:
         """Whether torch made the type for a built-in node: each has its own, without a common base."""
@@ -41,8 +41,9 @@ class TorchFunctions(Adapter):
     def self_test(self) -> None:
         """The getters exist; a node without saved tensors has none, and none freed; a graph is read."""
         torch = sys.modules["torch"]
-        leaf = torch.ones(2, requires_grad=True)
-        told = self.graph([leaf.exp().mul(leaf).grad_fn])
+        with torch.inference_mode(False), torch.enable_grad():
+            leaf = torch.ones(2, device="cpu", dtype=torch.float32, requires_grad=True)
+            told = self.graph([leaf.exp().mul(leaf).grad_fn])
         if told is None or (told.nodes, told.saved_bytes, told.freed, len(told.saved)) != (2, 8, 0, 3):
             raise ValueError("torch::autograd::Node does not lie as in torch 2.13")
         node = torch._C._FunctionBase()

@@ -51,8 +51,8 @@ class TorchTensors(Adapter):
     inherited = ("_C.TensorBase", "_C.StorageBase")
 
     def is_ready(self) -> bool:
-        """After the whole of torch is imported."""
-        return hasattr(sys.modules["torch"], "UntypedStorage") and hasattr(sys.modules["torch"], "Tensor")
+        """After the whole of torch is imported, and not where every operation is intercepted."""
+        return hasattr(sys.modules["torch"], "UntypedStorage") and is_plain()
 
     def self_test(self) -> None:
         """Shapes, addresses, deleters and copy-on-write counts are at the offsets of torch 2.13."""
@@ -243,6 +243,16 @@ def _pointer(x: Any) -> int:
 
 def _kept(found: Tensor | None) -> Storage | None:
     return None if found is None else found.storage
+
+
+def is_plain() -> bool:
+    """Whether torch is imported, and no mode or transform (fake tensors, vmap) changes what operations do."""
+    torch = sys.modules["torch"]
+    if not hasattr(torch, "Tensor"):
+        return False
+    c = torch._C
+    modes = c._len_torch_dispatch_stack() + c._len_torch_function_stack()
+    return not modes and c._functorch.peek_interpreter_stack() is None
 
 
 def is_tensor(x: Any) -> bool:

@@ -4,6 +4,8 @@
 import ctypes
 import gc
 import struct
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -202,3 +204,31 @@ def test_a_used_graph_says_so() -> None:
 def test_leaves_and_plain_tensors_have_no_graph() -> None:
     assert "graph" not in said(torch.ones(3))
     assert "graph" not in said(torch.ones(3, requires_grad=True))
+
+
+FIRST = """
+import inspector, torch
+with {context}:
+    inspector.inspect(torch.ones(2))
+{more}
+x = (torch.ones(2, requires_grad=True) * 2).exp()
+print(inspector.inspect(x).autograd.nodes, inspector.inspect(torch.nn.Linear(2, 2)).model.parameters)
+"""
+
+
+@pytest.mark.parametrize(
+    ("context", "more"),
+    [
+        ("torch.no_grad()", ""),
+        ("torch.inference_mode()", ""),
+        ("torch.device('meta')", ""),
+        ("torch._subclasses.fake_tensor.FakeTensorMode()", ""),
+        ("torch.no_grad()", "torch.set_default_dtype(torch.float64)"),
+        ("torch.no_grad()", "torch.vmap(lambda x: (inspector.inspect(x), x)[1])(torch.ones(2, 2))"),
+    ],
+)
+def test_the_first_look_may_be_made_anywhere(context: str, more: str) -> None:
+    program = FIRST.format(context=context, more=more)
+    command = [sys.executable, "-P", "-c", program]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert ended.stdout.strip() == "2 6", ended.stdout + ended.stderr
