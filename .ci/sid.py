@@ -1,0 +1,91 @@
+"""Debian sid in a chroot: Pythons that this system and its packages do not have, and what runs on them.
+
+    python3 .ci/sid.py 3.15                  the core tests, on that Python
+    python3 .ci/sid.py 3.15 COMMAND ...      run a command in it, in the same folder
+
+As root, once: 1 GB, two minutes. It is in ~/.cache/native-inspector/sid, or in the folder that INSPECTOR_SID
+names. The home, /tmp, the certificates, pip's settings and the checkout are the same inside as outside. The
+mounts end with the command. Standard library only.
+"""
+
+# SPDX-License-Identifier: MIT
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import system
+
+FOLDER = Path(os.environ.get("INSPECTOR_SID", "~/.cache/native-inspector/sid")).expanduser().absolute()
+VERSIONS = ("3.14", "3.15")
+PACKAGES = ("gcc", "g++", "gdb", "libc6-dev", "procps", "git", "make")
+FOLDERS = ("/dev", "/sys", "/tmp", "/opt", "/etc/ssl/certs", "/usr/share/ca-certificates", "/etc/xdg")
+FILES = ("/etc/pip.conf", "/etc/resolv.conf", "/etc/hosts")
+ENTER = r"""
+root=$1 here=$2; shift 2
+mount -t proc proc "$root/proc" || exit 1
+for path in {folders}; do
+    [ ! -d "$path" ] || {{ mkdir -p "$root$path" && mount --rbind "$path" "$root$path" || exit 1; }}
+done
+for path in {files}; do
+    [ ! -f "$path" ] || {{ touch "$root$path" && mount --bind "$path" "$root$path" || exit 1; }}
+done
+exec chroot "$root" /usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c 'cd "$0" && exec "$@"' "$here" "$@"
+"""
+
+
+def entering(wanted):
+    """The words before a command that run it where Python `wanted` is; None where that cannot be had."""
+    root = FOLDER / "root"
+    if wanted not in VERSIONS or os.geteuid() or not shutil.which("unshare"):
+        return None
+    if not (root / ".made").exists() and not _make(root):
+        return None
+    here = str(Path(__file__).resolve().parent.parent)
+    folders = shlex.join(dict.fromkeys((*FOLDERS, str(Path.home()), here)))
+    script = ENTER.format(folders=folders, files=shlex.join(FILES))
+    return ["unshare", "--mount", "sh", "-c", script, "sh", str(root), here]
+
+
+def _make(root):
+    """Whether the chroot could be made; an unfinished one is made again."""
+    if not system.ready("swift"):  # debootstrap
+        return False
+    shutil.rmtree(str(root), ignore_errors=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    log = FOLDER / "log"
+    pythons = [f"python{version}-{part}" for version in VERSIONS for part in ("dev", "venv")]
+    print(f"· Debian sid with Python {' and '.join(VERSIONS)} in {root} (log: {log})", flush=True)
+    command = ["debootstrap", "--variant=minbase", "--include=" + ",".join((*pythons, *PACKAGES)), "sid"]
+    with log.open("w") as out:
+        failed = subprocess.call([*command, str(root)], stdout=out, stderr=out, stdin=subprocess.DEVNULL)
+    if not failed:
+        (root / ".made").touch()
+    return not failed
+
+
+def tests(wanted):
+    """The command of the core tests on a Python whose room is made ready before."""
+    room = f"python{wanted} .ci/ready.py {wanted}"
+    marks = "core and not libraries and not r"
+    run = f".venv-{wanted}/bin/python -P -m pytest -q -m '{marks}' -o cache_dir=build/sid-{wanted}-cache"
+    return ["sh", "-c", f"{room} && exec {run}"]
+
+
+def main(words):
+    """Run the command, or the tests; its exit code."""
+    if not words:
+        sys.exit(__doc__)
+    before = entering(words[0])
+    if before is None:
+        sys.exit(
+            f"Python {words[0]} is not in a chroot: only root can make one, with unshare and debootstrap."
+        )
+    return subprocess.call([*before, *(words[1:] or tests(words[0]))])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
