@@ -35,6 +35,7 @@ Role = Literal[
     "died",
     "unbalanced",
     "returned",
+    "settled",
     "freed",
     "viewed",
     "allocated",

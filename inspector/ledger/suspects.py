@@ -41,7 +41,7 @@ _OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
 _ROLES: Final[dict[str, Role]] = {
     "n": "new", "b": "borrowed", "S": "stolen", "s": "stolen", "+": "kept", "-": "released", "=": "stored",
     "o": "borrowed", "*": "replaced", "x": "died", "B": "unbalanced", "r": "returned",
-    "f": "stolen on failure", "k": "not stolen",
+    "f": "stolen on failure", "k": "not stolen", "h": "settled",
 }  # fmt: skip
 _IN_EFFECTS: Final = {"f": "S", "k": "s"}
 """Letter of a touch -> that of its parameter in the column of effects, where they differ."""

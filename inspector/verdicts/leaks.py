@@ -167,7 +167,12 @@ def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
 
 def _leaked(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
     made = _last(obj.touches, _OBTAINING) or _last(obj.touches, _OTHER)
+    if settled := _last(obj.touches, ("settled",)):
+        later = obj.touches[obj.touches.index(settled) + 1 :]
+        made = _last(later, _OBTAINING) or _last(later, _OTHER)
     kind: Kind = "leaked"
+    if settled and made is None:
+        return _lost_later(obj, count, certain, reason, settled)
     rule, cure = _rule_of_leak(obj, made)
     if obj.type_name == "PyCapsule":
         kind = "capsule leaked"
@@ -176,6 +181,27 @@ def _leaked(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
         rule = "PyObject_GetBuffer keeps a reference to the exporter until PyBuffer_Release"
         cure = "PyBuffer_Release on every return path"
     return _made(obj, kind, certain, count, made, rule, cure, reason)
+
+
+_UNHOOKED: Final = Unknown("lost where no hook is: a binary operator, sq_contains, a getter, tp_dealloc")
+
+
+def _lost_later(obj: Suspect, count: int, certain: bool, reason: str, settled: Touch) -> Verdict:
+    """The call that made it is innocent, and the one that lost it was not seen: no function is named."""
+    return replace(
+        _made(
+            obj,
+            "leaked",
+            certain,
+            count,
+            None,
+            "every reference you take must be released",
+            "a Py_DECREF for the Py_INCREF; Py_CLEAR of each field in tp_dealloc",
+            f"{reason}; it was right as {settled.method} returned, and was {_UNHOOKED.reason}",
+        ),
+        conversion=_UNHOOKED,
+        method="",
+    )
 
 
 def _over(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:

@@ -27,6 +27,7 @@ _WORDS = {
     "died": "released its last reference",
     "unbalanced": "left {change:+d}",
     "returned": "returned it",
+    "settled": "left it with one reference, which was held",
     "freed": "freed its memory",
     "viewed": "made the view",
     "allocated": "allocated the block",
@@ -114,7 +115,7 @@ def _touch(touch: Touch) -> Line:
     name = touch.function or touch.method or "a call from Python"
     where = touch.source if isinstance(touch.source, str) else _symbol(touch, name)
     words = _WORDS[touch.role].format(parameter=touch.parameter, change=touch.change)
-    if not touch.function and not touch.change:
+    if not touch.function and not touch.change and touch.role != "settled":
         words = ""
     evidence = "  ".join(part for part in (where, words) if part)
     return Line(

@@ -136,6 +136,18 @@ static void check_count(call_frame *frame, watched *item) {
     }
 }
 
+// An object that this call made, and that has one reference: of what holds it now.
+static void settle(PyObject *object, uint32_t number) {
+    ledger_entry *entry = ledger_find((uintptr_t)object);
+    if (!entry || !(entry->flags & LEDGER_FRESH) || entry->flags & (LEDGER_DEAD | LEDGER_LISTED) ||
+        compat_refcount(object) != 1) {
+        return;
+    }
+    ledger_touch touch = {.role = 'h', .row = CAPI_ROW_COUNT};
+    ledger_frame_place(&touch, number);
+    ledger_add(entry, &touch);
+}
+
 // A result is new, or had its present references before, less one.
 static void note_result(PyObject *result, uint32_t number) {
     int is_number = PyLong_CheckExact(result) || PyFloat_CheckExact(result); // too many of them, and cheap
@@ -144,6 +156,22 @@ static void note_result(PyObject *result, uint32_t number) {
         ledger_touch touch = {.role = 'r', .row = CAPI_ROW_COUNT};
         ledger_frame_place(&touch, number);
         ledger_add(entry, &touch);
+    }
+    if (!is_number) {
+        settle(result, number);
+    }
+}
+
+// The fields of the method's object hold what the call made: who loses it later is another call.
+static void settle_fields(const call_frame *frame) {
+    if (!frame->self || ledger_is_placeholder(frame->self) || compat_refcount(frame->self) <= 0) {
+        return;
+    }
+    PyObject *const *fields = (PyObject *const *)(frame->self + 1); // borrowed: perhaps no objects
+    for (int i = 0; i < frame->field_count; i++) {
+        if ((uintptr_t)fields[i] != frame->fields[i]) {
+            settle(fields[i], frame->number);
+        }
     }
 }
 
@@ -202,6 +230,7 @@ uintptr_t ledger_call(const calls_called *called, const uintptr_t words[5]) {
         ledger_capsules_leave(&frame);
     }
     ledger_frame_compare(&frame);
+    settle_fields(&frame);
     for (int i = 0; i < frame.count; i++) {
         check_count(&frame, &frame.items[i]);
     }

@@ -26,7 +26,8 @@
     ROLE(REPLACED, '*', "the call replaced the caller's reference") \
     ROLE(DIED, 'x', "its last reference was released here") \
     ROLE(UNBALANCED, 'B', "a call from Python changed its count") \
-    ROLE(RETURNED, 'r', "a call from Python returned it")
+    ROLE(RETURNED, 'r', "a call from Python returned it") \
+    ROLE(SETTLED, 'h', "the call that made it returned, and its one reference was held by the result or a field")
 
 enum {
     LEDGER_FRESH = 1,    // its first touch created it, with one reference

@@ -1,0 +1,99 @@
+"""Who lost a reference: not the call that made the object and left it right, whatever the harness."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import specimens
+
+import inspector
+
+pytestmark = pytest.mark.core
+SOURCE = r"""
+#include <Python.h>
+typedef struct { PyObject_HEAD PyObject *kept; } Box;
+static PyObject *take(PyObject *x) { // one reference too many, by a macro
+    volatile PyObject *taken = x;
+    Py_INCREF((PyObject *)taken);
+    return x;
+}
+static int init(PyObject *self, PyObject *args, PyObject *names) {
+    int loses = 0;
+    if (!PyArg_ParseTuple(args, "|p", &loses)) return -1;
+    ((Box *)self)->kept = PyList_New(0); // made
+    if (loses) take(((Box *)self)->kept);
+    return 0;
+}
+static void end(PyObject *self) {
+    Py_XDECREF(((Box *)self)->kept);
+    Py_TYPE(self)->tp_free(self);
+}
+static PyObject *add(PyObject *box, PyObject *other) { return take(box) ? PyLong_FromLong(1) : NULL; }
+static int contains(PyObject *box, PyObject *x) { return take(((Box *)box)->kept) != NULL; }
+static PyObject *subscript(PyObject *box, PyObject *key) { return take(key) ? PyLong_FromLong(1) : NULL; }
+static PyObject *part(PyObject *box, void *unused) { return Py_NewRef(take(((Box *)box)->kept)); }
+static PyObject *make(PyObject *self, PyObject *loses) {
+    PyObject *list = PyList_New(0);
+    return PyObject_IsTrue(loses) ? take(list) : list;
+}
+static PyNumberMethods numbers = {.nb_add = add};
+static PySequenceMethods items = {.sq_contains = contains};
+static PyMappingMethods keys = {.mp_subscript = subscript};
+static PyGetSetDef parts[] = {{"part", part}, {0}};
+static PyTypeObject Box_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "boxes.Box", .tp_basicsize = sizeof(Box),
+    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_new = PyType_GenericNew, .tp_init = init, .tp_dealloc = end,
+    .tp_as_number = &numbers, .tp_as_sequence = &items, .tp_as_mapping = &keys, .tp_getset = parts,
+};
+"""
+
+
+class Key:
+    """An object with a count of its own."""
+
+
+@pytest.fixture(scope="module")
+def boxes() -> Any:
+    return specimens.build("boxes", SOURCE)
+
+
+LATER: dict[str, Callable[[Any], Any]] = {
+    "nb_add": lambda boxes: boxes.Box() + 1,
+    "sq_contains": lambda boxes: 1 in boxes.Box(),
+    "a getter": lambda boxes: boxes.Box().part,
+}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("slot", LATER)
+def test_the_call_that_made_an_object_is_not_accused_of_a_later_slot(boxes: Any, slot: str) -> None:
+    def run() -> None:
+        LATER[slot](boxes)
+
+    with inspector.leaks("boxes") as once:
+        run()
+    for found in (once, inspector.leaks("boxes").run(run)):
+        (one,) = found.certain
+        assert (one.kind, one.method) == ("leaked", "")
+        assert "it was right as boxes.Box" in one.reason
+
+
+def test_a_slot_with_a_hook_is_named(boxes: Any) -> None:
+    found = inspector.leaks("boxes").run(lambda: boxes.Box()[Key()] and None)
+    assert [one.method for one in found] == ["boxes.Box.mp_subscript"]
+
+
+@pytest.mark.parametrize(("function", "name"), [("Box", "boxes.Box.tp_init"), ("make", "boxes.make")])
+def test_a_maker_that_leaves_too_many_is_named(boxes: Any, function: str, name: str) -> None:
+    def run() -> None:
+        getattr(boxes, function)(True)
+
+    assert [one.method for one in inspector.leaks("boxes").run(run)] == [name]
+
+
+def test_nothing_honest_is_accused(boxes: Any) -> None:
+    def run() -> None:
+        boxes.Box(), boxes.make(False)
+
+    assert inspector.leaks("boxes").run(run).verdicts == ()
