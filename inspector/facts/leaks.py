@@ -150,6 +150,8 @@ class Drift:
     owners: tuple[str, ...]
     heap_type: bool = False
     """It is a heap type: each instance holds a reference to it."""
+    kept: bool = False
+    """Pointers in C memory explain all references: each run left more that native code keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,8 @@ class KeptByC:
     objects: int
     holder: str
     method: str
+    growth: tuple[int, ...] = ()
+    """Objects that each of several runs left more; () if it does not grow."""
 
 
 @dataclass(frozen=True, slots=True)

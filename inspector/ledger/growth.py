@@ -62,22 +62,30 @@ def _drifts(rows: list[_native.UnexplainedRow]) -> tuple[Drift, ...]:
     asked = kept + [row for each in grown.values() for some in each.values() for row in some[:LIKE_MAX]]
     found = _explained(asked[:SEARCHED_MAX])
     moved = [found[row[0].address] for row in kept if row[0].address in found]
-    drifts = (*moved, *_grown(grown, found))
-    return tuple(one for one in drifts if len(one.changes) >= Growth.RUNS_LEAST and _is_open(one))
+    drifts = (*(one for one in moved if _is_open(one)), *_grown(grown, found))
+    return tuple(one for one in drifts if len(one.changes) >= Growth.RUNS_LEAST)
 
 
 def _grown(grown: dict[str, dict[int, list[_native.UnexplainedRow]]], found: dict[int, Drift]) -> list[Drift]:
-    """One drift for each type of which every run left objects without an owner."""
+    """One drift for each type of which every run left objects: without an owner, or kept by C memory."""
     drifts = []
     for runs_of in grown.values():
-        each = [
-            [one for row in rows if (one := found.get(row[0].address)) is not None and _is_open(one)]
-            for _, rows in sorted(runs_of.items())
-        ]
-        if all(each):
-            counts = tuple(len(rows) for _, rows in sorted(runs_of.items()))
-            drifts.append(replace(each[-1][-1], changes=counts, objects=sum(counts)))
+        rows_of = [rows for _, rows in sorted(runs_of.items())]
+        left = [[found[row[0].address] for row in rows if row[0].address in found] for rows in rows_of]
+        counts = tuple(map(len, rows_of))
+        for is_chosen in (_is_open, _is_kept):
+            each = [[one for one in some if is_chosen(one)] for some in left]
+            if all(each):
+                kept = is_chosen is _is_kept
+                drifts.append(replace(each[-1][-1], changes=counts, objects=sum(counts), kept=kept))
+                break
     return drifts
+
+
+def _is_kept(one: Drift) -> bool:
+    """Whether it lives by pointers in C memory."""
+    is_kept = one.possible_owners > 0 and one.references > one.certain_owners
+    return is_kept and one.searched and not _is_open(one)
 
 
 def _is_open(one: Drift) -> bool:

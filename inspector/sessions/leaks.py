@@ -71,6 +71,9 @@ class Leaked:
         self.end()
         if kind is None:
             self._require_watched()
+        deadly = tuple(one for one in self.certain if one.kind in DEADLY)
+        if deadly and isinstance(error, Exception):  # the code may have met what C code had freed
+            error.add_note(f"inspector: {_lost(deadly, self.fact.many(deadly[0]))}")
 
     def _require_watched(self) -> None:
         if self.strict and (error := self.unwatched) is not None:
@@ -343,6 +346,7 @@ def _check(repeat: int | None) -> None:
 
 def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
     """The faults that every run shows and the counts that every run changes; others are caches filling."""
+    from inspector.verdicts.growth import with_growth
     from inspector.verdicts.leaks import confirmed, key, of_drifts
 
     last = facts[-1]
@@ -358,7 +362,10 @@ def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
         for one in last.verdicts
         if key(one) in common
     )
-    verdicts = confirmed(verdicts, drifts or ())
-    moved = of_drifts(drifts or (), verdicts)
-    found = sorted((*verdicts, *moved, *apart), key=lambda one: not one.certain)
-    return replace(last, verdicts=tuple(found), runs=len(facts), notes=notes)
+    growing = tuple(one for one in drifts or () if one.kept)
+    moved = tuple(one for one in drifts or () if not one.kept)
+    verdicts = confirmed(verdicts, moved)
+    moved_verdicts = of_drifts(moved, verdicts)
+    found = sorted((*verdicts, *moved_verdicts, *apart), key=lambda one: not one.certain)
+    kept = with_growth(last.kept, growing)
+    return replace(last, verdicts=tuple(found), kept=kept, runs=len(facts), notes=notes)

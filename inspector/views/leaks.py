@@ -44,6 +44,7 @@ def of_leaks(fact: Leaks) -> tuple[Block, ...]:
         lines.append(Line("leaks", _none(fact), text(_runs(fact), "dim"), link=PAGE))
     if len(shown) < len(fact.verdicts):
         lines.append(_left_by_imports(fact))
+    lines += [_grows(row) for row in fact.kept if row.growth]
     if fact.kept:
         lines.append(_kept(fact.kept))
     lines += of_raw_memory(fact.raw_memory, fact.runs)
@@ -78,6 +79,8 @@ def _left_by_imports(fact: Leaks) -> Fold:
 def _none(fact: Leaks) -> tuple[Span, ...]:
     if fact.watched and all(one.is_silent for one in fact.watched):
         return text("nothing is known: no call was seen", "warn")
+    if any(row.growth for row in fact.kept):
+        return text("none found, but what native code keeps grows with every run", "warn")
     if not fact.unlike:
         return text("none found", "good")
     among = f"  among {fact.suspects} searched; {fact.unlike:,} of other origins were not"
@@ -142,6 +145,12 @@ def _owners(verdict: Verdict) -> tuple[Span, ...]:
     return text(f"  held by {named}", "dim") if named and verdict.certain else ()
 
 
+def _grows(row: KeptByC) -> Line:
+    more = f"{', '.join(map(str, row.growth))} more after each of {len(row.growth)} runs"
+    by = f", kept by {row.holder}" if row.holder else ""
+    return Line("grows", text(f"{row.object}: {more}{by}", "warn"), link=f"{PAGE}#kept-on-purpose")
+
+
 def _kept(kept: tuple[KeptByC, ...]) -> Block:
     objects = sum(row.objects for row in kept)
     rows = tuple(
@@ -150,7 +159,7 @@ def _kept(kept: tuple[KeptByC, ...]) -> Block:
     )
     head = Line(
         "kept",
-        text(f"{counted(objects, 'object')} by native code on purpose, as far as memory tells"),
+        text(f"{counted(objects, 'object')} by native code, as far as memory tells"),
         explain="A pointer in static data or a C struct accounts for each of them.",
         link=f"{PAGE}#kept-on-purpose",
     )

@@ -27,7 +27,8 @@
     ROLE(DIED, 'x', "its last reference was released here") \
     ROLE(UNBALANCED, 'B', "a call from Python changed its count") \
     ROLE(RETURNED, 'r', "a call from Python returned it") \
-    ROLE(SETTLED, 'h', "the call that made it returned, and its one reference was held by the result or a field")
+    ROLE(SETTLED, 'h', \
+         "the call that made it returned, and its one reference was held by the result or a field")
 
 enum {
     LEDGER_FRESH = 1,    // its first touch created it, with one reference

@@ -15,7 +15,7 @@ static PyObject *released_repr(PyObject *self) {
 }
 
 static PyTypeObject released_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "inspector._native.Released",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "inspector: an object that C code released too often",
     .tp_basicsize = sizeof(PyObject),
     .tp_dealloc = released_dealloc,
     .tp_repr = released_repr,

@@ -1,0 +1,82 @@
+"""What native code keeps is told when it grows with the runs; an exception names the fault that caused it."""
+
+# SPDX-License-Identifier: MIT
+from typing import Any
+
+import pytest
+import specimens
+
+import inspector
+
+pytestmark = pytest.mark.core
+SOURCE = r"""
+#include <Python.h>
+static PyObject **kept, *last;
+static size_t count;
+static PyObject *keep(PyObject *self, PyObject *x) { // as pybind11's keep_alive of a nurse that lives
+    kept = realloc(kept, ++count * sizeof *kept);
+    kept[count - 1] = Py_NewRef(x);
+    Py_RETURN_NONE;
+}
+static PyObject *remember(PyObject *self, PyObject *x) {
+    Py_XSETREF(last, Py_NewRef(x));
+    Py_RETURN_NONE;
+}
+static PyObject *release(PyObject *self, PyObject *x) { // the attribute's reference, once too often
+    PyObject *field = PyObject_GetAttrString(x, "field");
+    Py_DECREF(field);
+    Py_DECREF(field);
+    Py_RETURN_NONE;
+}
+typedef struct { PyObject_HEAD PyObject *other; } Node; // no tp_traverse
+static int init(PyObject *self, PyObject *args, PyObject *names) {
+    ((Node *)self)->other = Py_NewRef(self);
+    return 0;
+}
+static PyTypeObject Node_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "keeps_more.Node", .tp_basicsize = sizeof(Node),
+    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_new = PyType_GenericNew, .tp_init = init,
+};
+"""
+
+
+class Thing:
+    """An object with attributes."""
+
+
+@pytest.fixture(scope="module")
+def keeps() -> Any:
+    return specimens.build("keeps_more", SOURCE)
+
+
+@pytest.mark.quick
+def test_what_is_kept_and_grows_is_told(keeps: Any) -> None:
+    found = inspector.leaks("keeps_more").run(lambda: keeps.keep(Thing()))
+    assert found.verdicts == ()
+    assert [row.growth for row in found.kept if row.object.endswith("Thing")] == [(1, 1, 1)]
+    told = found.report.to_text()
+    assert "none found, but what native code keeps grows" in told
+    assert "Thing: 1, 1, 1 more after each of 3 runs" in told
+
+
+def test_what_is_replaced_does_not_grow(keeps: Any) -> None:
+    found = inspector.leaks("keeps_more").run(lambda: keeps.remember(Thing()))
+    assert found.verdicts == () and not any(row.growth for row in found.kept)
+
+
+def test_an_exception_that_a_fault_causes_names_the_fault(keeps: Any) -> None:
+    thing: Any = Thing()
+    thing.field = Thing.__new__
+    with pytest.raises(TypeError) as caught, inspector.leaks("keeps_more"):
+        thing.field = Thing()
+        keeps.release(thing)
+        thing.field()
+    assert "released too often" in str(caught.value)
+    (note,) = caught.value.__notes__
+    assert note.startswith("inspector: over-released in keeps_more.release")
+
+
+def test_another_exception_gets_no_note(keeps: Any) -> None:
+    with pytest.raises(ZeroDivisionError) as caught, inspector.leaks("keeps_more"):
+        keeps.remember(1 / 0)
+    assert not hasattr(caught.value, "__notes__")
