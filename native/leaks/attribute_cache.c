@@ -3,7 +3,7 @@
 //
 // Up to 3.11 PyType_ClearCache() puts None in the place of each name; the next lookups release it again, one
 // by one, and change the count of None within other code (sys.getrefcount(None) in a test of ujson). There a
-// text of our own takes the place. From 3.12 on None is immortal.
+// text of our own takes the place of names and of None. From 3.12 on None is immortal.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/leaks.h"
@@ -21,10 +21,14 @@ void names_forget(void) {
     struct type_cache *cache = &PyInterpreterState_Get()->type_cache;
     for (size_t i = 0; i < sizeof cache->hashtable / sizeof *cache->hashtable; i++) {
         struct type_cache_entry *entry = &cache->hashtable[i];
-        if (entry->version) {
-            entry->version = 0; // no type's
-            entry->value = NULL;
-            Py_SETREF(entry->name, Py_NewRef(nameless));
+        PyObject *name = entry->name; // owned, until it is replaced
+        entry->version = 0;           // no type's
+        entry->value = NULL;
+        if (name && name != nameless) {
+            entry->name = Py_NewRef(nameless);
+        }
+        if (name && name != nameless && name != Py_None) { // None keeps its reference: its count stays
+            Py_DECREF(name);
         }
     }
 }
