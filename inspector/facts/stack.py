@@ -37,6 +37,8 @@ class Frame:
     """"file:line", from the debug information or the code object."""
     plumbing: bool
     """An interpreter frame between a call and the called function."""
+    call: str = ""
+    """Of an R function the call as R holds it: "py$x"; of the outermost one the script's line, if found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,8 @@ class Hits:
     """"" after a normal end; else one sentence: how gdb ended, what was restored."""
     means: str = "gdb"
     """What collected the hits: gdb, or hardware breakpoints."""
+    at_startup: int = 0
+    """Hits while R's packages and Python started, which were left out."""
 
     def __len__(self) -> int:
         return len(self.hits)

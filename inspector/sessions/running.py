@@ -61,6 +61,17 @@ def breakpoints(
     )
 
 
+def of_script(hits: Hits, program: Sequence[str]) -> Hits:
+    """The hits of a program that runs an R script: without its start, each at the line that led to it."""
+    from inspector.verdicts import r_stacks
+
+    for path in map(Path, program):
+        if path.suffix in (".R", ".r") and path.is_file():
+            lines = tuple(path.read_text(errors="replace").splitlines())
+            return r_stacks.of_script(hits, (path.name, lines))
+    return r_stacks.of_script(hits, ("", ()))
+
+
 def debug(function: Callable[[], None], *places: str) -> Forked:
     """Run `function` in a forked child under gdb that stops at `places` and at crashes and can be stepped.
 

@@ -9,6 +9,7 @@ from inspector.facts.amounts import counted
 from inspector.facts.stack import Argument, Frame, Hit, Hits, Stack, Stacks, Stop
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.r_stacks import r_stacks
 from inspector.views.view import blocks
 
 _SHOWN = 12
@@ -24,6 +25,8 @@ Row = tuple[tuple[Span, ...], ...]
 
 @blocks.register
 def _hits(fact: Hits) -> tuple[Block, ...]:
+    if fact.at_startup:
+        return r_stacks(fact)
     total = sum(place.hits for place in fact.places)
     says = f"{counted(total, 'hit')} of {counted(len(fact.places), 'place')}"
     spent = f"attached in {fact.frozen_ns / 1e9:.2f} s · {fact.stopped_ns / 1e6:,.0f} ms at hits"

@@ -150,3 +150,28 @@ def test_a_profile_of_the_user_runs_and_options_stay(tmp_path: Path) -> None:
     done = traced(tmp_path, "library(reticulate)\ninvisible(r_to_py(1:3))\nstop('here')\n")
     assert done.stdout.splitlines()[0] == "mine" and done.stdout.count("mine") == 1
     assert "Rscript exited with 1" in done.stderr and "integer(3) → list" in done.stdout
+
+
+def test_the_two_stacks_of_the_article(tmp_path: Path) -> None:
+    """`a <- py$x; py$a <- 1` under break: one stack each, from the user's line to C++'s arguments."""
+    (tmp_path / "two.R").write_text('library(reticulate)\npy_run_string("x = 1.0")\na <- py$x\npy$a <- 1\n')
+    inspector = str(Path(sys.executable).parent / "inspector")
+    command = [inspector, "break", "--preset", "reticulate", "--", reticulated.rscript(), "two.R"]
+    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable, "COLUMNS": "80"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, cwd=tmp_path, env=environment)
+    screen = done.stdout.splitlines()
+    told = [" ".join(line.split()) for line in screen]
+    assert len(screen) <= 24 and "plumbing" not in done.stdout
+    assert told[0].startswith("2 conversions in 2 lines;") and "left out (--startup)" in told[0]
+    down = told.index("two.R:3 a <- py$x Python → R")
+    up = told.index("two.R:4 py$a <- 1 R → Python")
+    first, second = " ".join(told[down + 1 : up]), " ".join(told[up + 1 :])
+    assert (
+        first.startswith("R $ → $.python.builtin.module → ")
+        and "py_to_r → py_to_r.default → py_ref_to_r" in first
+    )
+    assert first.endswith(
+        "C++ _reticulate_py_ref_to_r C++ py_ref_to_r C++ py_to_r(x = float 1.0, convert = TRUE)"
+    )
+    assert second.startswith("R $<- → $<-.python.builtin.object → py_set_attr → py_set_attr_impl")
+    assert "C++ r_to_py_cpp(x = double (1 item) 1, convert = TRUE)" in second

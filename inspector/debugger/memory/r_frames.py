@@ -7,6 +7,7 @@ frames inside it. There is no other evidence: libR.so exports few names.
 
 # SPDX-License-Identifier: MIT
 import bisect
+import struct
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -21,6 +22,10 @@ _CALLFLAG, _CALL = 8, 248
 _SYMSXP, _LANGSXP, _CHARSXP, _STRSXP = 1, 6, 9, 16
 _CAR, _CDR, _LENGTH, _DATA = 32, 40, 32, 48
 _TYPE: Final = 31
+_TAG: Final = 48
+_LISTSXP, _LGLSXP, _INTSXP, _REALSXP = 2, 10, 13, 14
+_DEPTH, _MOST_ARGUMENTS, _MOST_TEXT, _MOST_CALL = 4, 6, 60, 200
+_INFIX: Final = ("$", "@", "<-", "+", "-", "*", "/", "[[", "[", "::")
 _NO_LINE: Final = Unknown("R does not keep the line")
 
 
@@ -29,6 +34,8 @@ class Context(NamedTuple):
 
     address: int
     function: str
+    call: str = ""
+    """The call, bounded: `py$x`."""
 
 
 def contexts(memory: RemoteMemory, first: int) -> list[Context]:
@@ -39,7 +46,8 @@ def contexts(memory: RemoteMemory, first: int) -> list[Context]:
         try:
             outer, flag = memory.word(address), memory.word(address + _CALLFLAG) & 0xFFFF_FFFF
             if flag & _FUNCTION:
-                found.append(Context(address, _called(memory, memory.word(address + _CALL))))
+                call = memory.word(address + _CALL)
+                found.append(Context(address, _called(memory, call), _as_written(memory, call)))
         except (Unreadable, ValueError):
             break
         if outer <= address:  # contexts are on the stack, outer ones higher; the outermost is static
@@ -60,7 +68,7 @@ def placed(native: Sequence[Frame], tops: Sequence[int], running: Sequence[Conte
 
 
 def _frame(context: Context) -> Frame:
-    return Frame("r", context.function, "R", _NO_LINE, False)
+    return Frame("r", context.function, "R", _NO_LINE, False, context.call)
 
 
 def _called(memory: RemoteMemory, call: int) -> str:
@@ -92,3 +100,56 @@ def _text(memory: RemoteMemory, name: int) -> str:
     if memory.word(name) & _TYPE != _CHARSXP:
         raise ValueError("a name that is no CHARSXP")
     return memory.read(name + _DATA, min(memory.word(name + _LENGTH), 100)).decode("utf-8", "replace")
+
+
+def _as_written(memory: RemoteMemory, call: int) -> str:
+    """The call as text; "" where it cannot be read."""
+    try:
+        return _written(memory, call, _DEPTH)[:_MOST_CALL]
+    except (Unreadable, ValueError):
+        return ""
+
+
+def _written(memory: RemoteMemory, value: int, depth: int) -> str:
+    """An expression as it may be written: names, calls and constants of one element; "..." for the rest."""
+    kind = memory.word(value) & _TYPE
+    if kind == _SYMSXP:
+        return _text(memory, memory.word(value + _CAR))
+    if kind == _LANGSXP and depth:
+        return _call_text(memory, value, depth - 1)
+    constant = _constant(memory, value, kind)
+    return constant or "..."
+
+
+def _call_text(memory: RemoteMemory, call: int, depth: int) -> str:
+    name = _written(memory, memory.word(call + _CAR), depth)
+    arguments, pair = list[str](), memory.word(call + _CDR)
+    while memory.word(pair) & _TYPE in (_LISTSXP, _LANGSXP) and len(arguments) < _MOST_ARGUMENTS:
+        tag = memory.word(pair + _TAG)
+        key = f"{_text(memory, memory.word(tag + _CAR))} = " if memory.word(tag) & _TYPE == _SYMSXP else ""
+        arguments.append(key + _written(memory, memory.word(pair + _CAR), depth))
+        pair = memory.word(pair + _CDR)
+    if name in _INFIX and len(arguments) == 2:
+        space = "" if name in ("$", "@", "::") else " "
+        if name.startswith("["):
+            return f"{arguments[0]}{name}{arguments[1]}{']' * len(name)}"
+        return f"{arguments[0]}{space}{name}{space}{arguments[1]}"
+    shown = name if name.replace(".", "").replace("_", "").isalnum() else f"`{name}`"
+    return f"{shown}({', '.join(arguments)})"
+
+
+def _constant(memory: RemoteMemory, value: int, kind: int) -> str:
+    """A vector of one element; "" for anything else."""
+    if kind == 0:
+        return "NULL"
+    if kind not in (_LGLSXP, _INTSXP, _REALSXP, _STRSXP) or memory.word(value + _LENGTH) != 1:
+        return ""
+    if kind == _STRSXP:
+        return f'"{_text(memory, memory.word(value + _DATA))[:_MOST_TEXT]}"'
+    word = memory.word(value + _DATA)
+    if kind == _REALSXP:
+        return f"{struct.unpack('<d', struct.pack('<Q', word))[0]:g}"
+    low = word & 0xFFFF_FFFF
+    if kind == _LGLSXP:
+        return {0: "FALSE", 1: "TRUE"}.get(low, "NA")
+    return f"{low - (low >> 31 << 32)}L"
