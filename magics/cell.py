@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import ast
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType, TracebackType
@@ -25,21 +26,25 @@ class Prepared:
             self.codes = _compiled(shell, source, self.name)
         except SyntaxError as error:
             raise CellSyntaxError(shell, error) from None
+        self._is_silent = shell.displayhook.semicolon_at_end_of_expression(source)
         self.awaits = any(map(awaiting.is_awaited, self.codes))
 
     def run(self) -> None:
         """Run a cell that does not await."""
         with self._own_traceback():
             for code in self.codes:
-                exec(code, self.shell.user_ns)
+                self._display(eval(code, self.shell.user_ns))
 
     async def run_async(self) -> None:
         """Run a cell in the event loop that awaits this."""
         with self._own_traceback():
             for code in self.codes:
-                running = eval(code, self.shell.user_ns)
-                if awaiting.is_awaited(code):
-                    await running
+                value = eval(code, self.shell.user_ns)
+                self._display(await value if awaiting.is_awaited(code) else value)
+
+    def _display(self, value: object) -> None:
+        if not self._is_silent:
+            sys.displayhook(value)
 
     @contextmanager
     def _own_traceback(self) -> Iterator[None]:
@@ -56,14 +61,13 @@ def numbers(shell: InteractiveShell) -> dict[str, int]:
 
 
 def _compiled(shell: InteractiveShell, source: str, name: str) -> list[CodeType]:
-    """The statements, then the last expression alone, to be displayed; not where a semicolon follows it."""
+    """The statements, then the last expression alone, so that its value is seen."""
     tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))
-    shown = tree.body and isinstance(tree.body[-1], ast.Expr)
-    shown = shown and not shell.displayhook.semicolon_at_end_of_expression(source)
-    last = [tree.body.pop()] if shown else []
+    is_expression = tree.body and isinstance(tree.body[-1], ast.Expr)
+    last: list[ast.expr] = [tree.body.pop().value] if is_expression else []
     flags = shell.compile.flags | (awaiting.FLAG if shell.autoawait else 0)
     codes = [compile(tree, name, "exec", flags)]
-    return codes + [compile(ast.Interactive([one]), name, "single", flags) for one in last]
+    return codes + [compile(ast.Expression(one), name, "eval", flags) for one in last]
 
 
 class CellSyntaxError(Exception):

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector._native import Subject
 from inspector.adapters.base import stored, type_module, type_name
-from inspector.adapters.holders import MOST_LAYERS, Holder, blocks, buffer_layer, is_array
+from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, Holder, blocks, buffer_layer, is_array
 from inspector.adapters.told import Layer, Told, of_type
 from inspector.facts.unknown import Unknown
 
@@ -35,6 +35,11 @@ class XarrayVariables(Holder):
         """The ndarray at the end of each variable's chain."""
         for name, variable in _variables(x):
             yield from ((name, one) for one in _chain(variable) if is_array(one))
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """Its arrays, and those of the indices by which a lazy variable will read."""
+        indices = ((f"{name}.key", one) for name, each in _variables(x) for one in _indices(each))
+        return (*self._few(x), *islice(indices, MOST_HELD))
 
     def layers(self, x: Any) -> Told:
         """Whether each variable ends in a file, a graph or memory."""
@@ -98,6 +103,13 @@ def _chain(variable: Any) -> Iterator[Any]:
         if is_array(inner) or not type_module(type(inner)).startswith(("xarray.", "pandas")):
             return
         inner = next((one for name in _INNER if (one := stored(inner, name)) is not None), None)
+
+
+def _indices(variable: Any) -> Iterator[Any]:
+    """The arrays in the `key` of each lazy wrapper: `isel` by arrays keeps them until it reads."""
+    for wrapper in _chain(variable):
+        key = stored(stored(wrapper, "key"), "_key")
+        yield from (one for one in key or () if is_array(one)) if type(key) is tuple else ()
 
 
 def _stack(name: str, variable: Any) -> list[Layer]:

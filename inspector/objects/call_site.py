@@ -17,6 +17,20 @@ LONGEST_CHARACTERS = 60
 """Longer expressions are cut."""
 _MAGICS = {"run_line_magic": "%", "run_cell_magic": "%%"}
 
+_OTHERS = (
+    "-packages/",
+    "<frozen ",
+    "<__array_function__",
+    "/inspector/tracing/",
+    "/lib/python3",
+    "/reticulate/python/",
+)
+
+
+def is_users(file: str) -> bool:
+    """Whether code of a file is the user's own: not of an installed package, nor of the standard library."""
+    return not any(other in file for other in _OTHERS)
+
 
 def argument_text(frame: FrameType, function: str) -> str:
     """The first argument in the call of `function` that `frame` is in; "" without its source.

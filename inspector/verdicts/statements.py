@@ -79,7 +79,8 @@ def statements(
             _add(seen[key], crossing)
     files = {file: number for number, file in enumerate(dict.fromkeys(one.file for one in written))}
     ordered = sorted(seen.values(), key=lambda one: (files[one.written.file], one.written.line))
-    elsewhere = _Elsewhere([value for value in bound if not value.target], list(seen.values()))
+    returned = [value for one in ordered if one.written.kind == "return" for value in one.bound]
+    elsewhere = _Elsewhere([value for value in returned if not value.target], list(seen.values()))
     return tuple(row for one in ordered if one.written.kind != "import" for row in _rows(one, elsewhere))
 
 
@@ -165,7 +166,7 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
         return "new values", of_items(value), True
     if value.objects and any_copied and value.parts > 1:
         return "copied", of_parts(value), False
-    return ("new values" if value.of else "new"), "", bool(made)
+    return "new", "", bool(made)
 
 
 def _names(written: Written, copy: Copy) -> bool:

@@ -1,8 +1,11 @@
 """The quick referrers of an object, and the shortest name that a user could type for it."""
 
 # SPDX-License-Identifier: MIT
+import inspect
 import re
 import sys
+from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 from inspector import _native
@@ -10,6 +13,7 @@ from inspector.adapters.base import Adapter, Elements, type_module
 from inspector.adapters.registry import adapter_of
 from inspector.facts.memory import Range
 from inspector.facts.refs import Owner
+from inspector.objects.call_site import is_users
 from inspector.objects.layouts.strides import is_contiguous
 from inspector.objects.ownership.layouts import layouts
 from inspector.objects.ownership.naming import Context, note_names, owner
@@ -20,6 +24,7 @@ GLANCE_WORDS = 60_000
 MOST_SHOWING = 40
 """Most named objects whose blocks are compared with a range of bytes."""
 MOST_COLUMNS = 40
+MOST_FRAMES = 8
 _PLAIN = ("", "numpy")
 """Libraries whose objects are found as holders of their bytes: they are not searched for."""
 _NO_LIBRARY = ("builtins", "numpy", "__main__", "")
@@ -107,8 +112,8 @@ def showing(span: Range, besides: set[int], context: Context) -> tuple[str, Any]
     `besides`: ids of objects that are not meant. ("", None) if none is found among the first MOST_SHOWING.
     """
     left, adapters = MOST_SHOWING, dict[int, Adapter | None]()
-    for space in namespaces(context):
-        for name, value in tuple(space.items()):
+    for pairs in (*_locals(), *(tuple(space.items()) for space in namespaces(context))):
+        for name, value in pairs:
             kind = type(value)
             if id(value) in besides or type(name) is not str or name.startswith("_") or not left:
                 continue
@@ -120,6 +125,17 @@ def showing(span: Range, besides: set[int], context: Context) -> tuple[str, Any]
             if found := _shows(name, value, adapter, span.start, span.stop):
                 return found, value
     return "", None
+
+
+def _locals() -> Iterator[tuple[tuple[str, Any], ...]]:
+    """The variables of the user's functions that run now, the innermost first."""
+    frame: FrameType | None = sys._getframe(1)
+    left = MOST_FRAMES
+    while frame is not None and left:
+        if frame.f_code.co_flags & inspect.CO_OPTIMIZED and is_users(frame.f_code.co_filename):
+            yield tuple(_native.frame_locals(frame))
+            left -= 1
+        frame = frame.f_back
 
 
 def _library_adapter(kind: type) -> Adapter | None:

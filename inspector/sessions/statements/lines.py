@@ -8,7 +8,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 from inspector import _native
-from inspector.tracing.events.code_places import is_users
+from inspector.objects.call_site import is_users
 
 Event = Callable[[str, FrameType, Any], bool]
 """("call" | "line" | "return", frame, value returned) -> True: no more events of this line are

@@ -10,10 +10,10 @@ from typing import Any, Final
 from inspector.adapters.base import type_module
 from inspector.facts.statements import Bound, Relation, Written
 from inspector.facts.unknown import Unknown
+from inspector.objects.call_site import is_users
 from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import values
 from inspector.sessions.statements.lines import Lines
-from inspector.tracing.events.code_places import is_users
 from inspector.tracing.events.source import Source, written_as
 
 MOST_PASSES: Final = 6
@@ -133,8 +133,8 @@ class StatementWatch:
 
     def _close(self, running: _Open, frame: FrameType, value: Any) -> None:
         """Note what a finished statement bound."""
-        if running.written.kind == "return":
-            self._note(running, frame, "", value)
+        if running.written.kind == "return" or (value is not None and frame.f_code.co_name == "<module>"):
+            self._note(running, frame, "", value)  # a module's code returns only what `eval` evaluates
         if _may_change(running.written):
             self._changed(running, frame)
         for path in running.written.targets:

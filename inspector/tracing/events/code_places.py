@@ -7,18 +7,11 @@ from types import CodeType, FrameType
 
 from inspector.facts.conversion import Site
 from inspector.facts.unknown import Unknown
-from inspector.objects.call_site import as_typed, instruction_text
+from inspector.objects.call_site import as_typed, instruction_text, is_users
 
 LONGEST_TEXT = 60
 _NOWHERE = Unknown("no Python frame was recorded")
 NOWHERE = Site(_NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, "")
-_OTHERS = ("-packages/", "<frozen ", "<__array_function__", "/inspector/tracing/", "/lib/python3",
-           "/reticulate/python/")  # fmt: skip
-
-
-def is_users(file: str) -> bool:
-    """Whether code of a file is the user's own: not of an installed package, nor of the standard library."""
-    return not any(other in file for other in _OTHERS)
 
 
 def of_frame(frame: FrameType | None) -> Site:

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Literal
 
 from inspector.facts.statements import Bound, Written
+from inspector.objects.call_site import is_users
 from inspector.objects.quiet_compile import quietly
-from inspector.tracing.events.code_places import is_users
 from inspector.tracing.events.decode import Events
 
 LONGEST_FILE = 50_000

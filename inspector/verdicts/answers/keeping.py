@@ -10,6 +10,7 @@ from inspector.facts.refs import Owner, Scan
 from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.verdicts.answers.copying import copy_of
 from inspector.verdicts.answers.words import (
+    LEAST_KEPT_BYTES,
     answer,
     called,
     code,
@@ -22,8 +23,6 @@ from inspector.verdicts.answers.words import (
 )
 
 Facts = Mapping[str, Any]
-LEAST_KEPT_BYTES = 4_096
-"""A view that keeps fewer bytes than this besides its own is not worth a sentence."""
 MOST_NAMED = 3
 
 

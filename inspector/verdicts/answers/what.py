@@ -15,6 +15,7 @@ from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 from inspector.verdicts.answers.index import Grid, part_of
 from inspector.verdicts.answers.words import (
+    LEAST_KEPT_BYTES,
     answer,
     code,
     holder_name,
@@ -92,7 +93,7 @@ def _not_computed(facts: Facts) -> Iterator[Answer]:
     once = f": {size(later)} once it is" if later else ""
     waits = f"; it waits for {fact.waits_for}" if fact.waits_for else ""
     texts = {
-        "lazy": f"Not computed yet{once}{waits}.",
+        "lazy": f"Not computed yet{once}{waits}.{_kept_for_it(number(fact.retained_bytes), later)}",
         "pending": f"Being computed{waits}.",
         "partially materialized": f"Only a part is computed{_of_blocks(facts)}.",
         "abstract": "Has no elements and never will: it only describes them.",
@@ -104,6 +105,14 @@ def _not_computed(facts: Facts) -> Iterator[Answer]:
         yield answer(
             fact.state.replace(" ", "-"), texts[fact.state], "materialization.state", costs_bytes=later
         )
+
+
+def _kept_for_it(kept: int, later: int) -> str:
+    """What a lazy object keeps until it is computed, if that is worth a sentence."""
+    if kept < LEAST_KEPT_BYTES:
+        return ""
+    more = f", {kept / later:.1f} times as much" if 0 < later < kept else ""
+    return f" Until then it keeps {size(kept)}{more}."
 
 
 def _of_blocks(facts: Facts) -> str:

@@ -10,6 +10,8 @@ from inspector.facts.unknown import Unknown
 
 LONGEST_NAME = 40
 """A longer name is called "it"."""
+LEAST_KEPT_BYTES = 4_096
+"""Kept bytes, besides the own ones, that are worth a sentence."""
 
 
 def code(text: str) -> str:
