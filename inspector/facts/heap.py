@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from inspector.facts.unknown import Unknown
 
@@ -45,6 +45,8 @@ class Held:
     address looks kept."""
     references: int | Unknown
     bytes: int | Unknown
+    where: str = field(default="", compare=False)
+    """Addresses of its first blocks, "7f00-7f10 7f80-7f90"; a str, which no census counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ class NameChange:
     references: int | Unknown
     """Now minus before; for a born name the count itself."""
     bytes: int | Unknown
+    of: str = ""
+    """The older name whose bytes a new one shows: a view of it, or another name for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +142,13 @@ def _types(later: Heap, earlier: Heap) -> tuple[TypeChange, ...]:
 
 def _names(later: tuple[Held, ...], earlier: tuple[Held, ...]) -> tuple[NameChange, ...]:
     before = {held.name: held for held in earlier}
-    now = {held.name for held in later}
-    changes = [_name(held, before.get(held.name)) for held in later if held != before.get(held.name)]
+    now = {held.name: held for held in later}
+    stayed = [held for held in earlier if held.name in now and now[held.name].identity == held.identity]
+    rows = [_name(held, before.get(held.name)) for held in later if held != before.get(held.name)]
+    changes = [
+        replace(row, of=_shown_of(now[row.name], stayed)) if row.change in ("born", "rebound") else row
+        for row in rows
+    ]
     gone = [NameChange(held.name, "gone", held.type_name, held.references, held.bytes) for held in earlier]
     return tuple(changes) + tuple(change for change in gone if change.name not in now)
 
@@ -150,6 +159,21 @@ def _name(held: Held, before: Held | None) -> NameChange:
     change = "kept" if held.identity == before.identity else "rebound"
     references = _minus(held.references, before.references)
     return NameChange(held.name, change, held.type_name, references, _minus(held.bytes, before.bytes))
+
+
+def _shown_of(held: Held, stayed: list[Held]) -> str:
+    """The name that was there before, and still is, with all bytes of a new one; "" if there is none."""
+    own = _pairs(held.where)
+    for other in stayed:
+        theirs = _pairs(other.where)
+        if own and all(any(a <= start and stop <= b for a, b in theirs) for start, stop in own):
+            return other.name
+    return ""
+
+
+def _pairs(where: str) -> list[tuple[int, int]]:
+    both = (one.partition("-") for one in where.split())
+    return [(int(start, 16), int(stop, 16)) for start, _, stop in both]
 
 
 def by_name(rows: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:

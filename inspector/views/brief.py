@@ -150,7 +150,7 @@ def _whose(buffer: Buffer) -> tuple[Span, ...]:
     if isinstance(number, Unknown):
         return text(f" in {size(buffer.range.bytes)} of memory") if word == "spread over" else ()
     base = owning[0]
-    name = base.name if base.name != base.type_name else base.shown_by
+    name = base.name if base.name != base.type_name else ""
     whose = (Span(" of "), Span(name, "code")) if name else (Span(f" of its {base.type_name}"),)
     if number == buffer.logical_bytes or not _contains(base.range, buffer.range):
         return ()

@@ -58,6 +58,8 @@ def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[
     if not isinstance(told, Answers):
         return (*_headline(name, facts), *sorted(_columns(facts), key=_lateness))
     rest = {column: fact for column, fact in facts.items() if column != "answers"}
+    if "difference" in facts:
+        return (*head(told), *_column("difference", rest["difference"]))
     if "trace" in facts:
         return (*head(told), *_of_trace(rest, everything, told))
     whole = sorted(_columns(rest), key=_lateness)

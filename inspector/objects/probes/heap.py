@@ -1,9 +1,11 @@
 """The heap now: a census by type, and a snapshot of census, names and resident memory."""
 
 # SPDX-License-Identifier: MIT
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.errors import no_plain_dict
@@ -11,7 +13,11 @@ from inspector.facts.heap import Heap, Held, NameChange, Snapshot, TypeChange, T
 from inspector.facts.unknown import Unknown
 from inspector.objects.layers.pages import resident_bytes
 
+if TYPE_CHECKING:
+    from inspector.objects.reach.reached import Reached
+
 _OURS: tuple[type, ...] = (Heap, Held, NameChange, Snapshot, TypeChange, TypeCount, Unknown, _native.Subject)
+MOST_BLOCKS = 16
 _Row = tuple[str, str, int, int | None, int]
 """A row of `_native.names`."""
 _NOT_ASKED = Unknown("not asked: `heap(retained=N)` finds it for the N heaviest types")
@@ -50,10 +56,11 @@ def _names(names: dict[str, Any]) -> tuple[Held, ...]:
     rows = _native.names(names)
     subjects = [x if type(x := names[row[0]]) is _native.Subject else _native.Subject(x) for row in rows]
     found, _ = reached(subjects, (names,))
-    return tuple(_held(row, of.bytes or row[4]) for row, of in zip(rows, found, strict=True))
+    return tuple(_held(*pair) for pair in zip(rows, found, strict=True))
 
 
-def _held(row: _Row, size: int) -> Held:
+def _held(row: _Row, of: Reached) -> Held:
     name, type_name, address, references, _ = row
     count = Unknown("immortal: its count has no meaning") if references is None else references
-    return Held(name, type_name, f"{address:#x} {type_name}", count, size)
+    where = " ".join(f"{b.range.start:x}-{b.range.stop:x}" for b in of.blocks[:MOST_BLOCKS])
+    return Held(name, type_name, f"{address:#x} {type_name}", count, of.bytes or row[4], where)

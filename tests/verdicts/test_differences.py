@@ -1,0 +1,41 @@
+"""What a cell left, from hand-written facts; and of real cells."""
+
+# SPDX-License-Identifier: MIT
+import numpy as np
+
+import inspector
+from inspector.facts.heap import Difference, NameChange
+from inspector.verdicts.differences import answers
+
+
+def said(names: list[NameChange], heap: int = 0, resident: int = 0) -> list[str]:
+    return [one.text for one in answers(Difference(0, heap, resident, (), tuple(names), 0))]
+
+
+def test_what_names_hold_more_and_what_only_shows_older_bytes() -> None:
+    new = NameChange("w", "born", "numpy.ndarray", 1, 800_000)
+    view = NameChange("v", "born", "numpy.ndarray", 1, 400_000, "big")
+    assert said([new, view], 800_000) == ["`w` holds 800 kB more.", "`v` shows bytes of `big`: nothing new."]
+    assert said([view]) == ["`v` shows bytes of `big`: nothing new."]
+    assert said([]) == ["No name holds 1.0 kB more."]
+
+
+def test_a_name_that_is_gone_has_freed_its_bytes_only_where_the_heap_says_so() -> None:
+    gone = NameChange("w", "gone", "numpy.ndarray", 1, 800_000)
+    assert said([gone], -800_100) == ["`w` is gone; the heap is 800 kB smaller."]
+    assert said([gone], -200) == ["`w` is gone."]
+
+
+def test_growth_that_no_name_holds_comes_first_where_it_is_more() -> None:
+    new = NameChange("w", "born", "numpy.ndarray", 1, 2_000_000)
+    assert said([new], 2_000_000, 24_000_000)[0].startswith("The process grew by 22 MB that no name holds")
+    assert said([new], 2_000_000, 3_500_000)[-1].startswith("The process grew by 1.5 MB that no name holds")
+    assert len(said([new], 2_000_000, 2_500_000)) == 1
+
+
+def test_real_names() -> None:
+    names = {"big": np.zeros(50_000)}
+    before = inspector.snapshot(names)
+    names.update(view=names["big"][::2], own=np.ones(10_000))
+    change = {row.name: row for row in (inspector.snapshot(names) - before).names}
+    assert (change["view"].of, change["own"].of) == ("big", "") and change["own"].bytes >= 80_000
