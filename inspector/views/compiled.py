@@ -13,6 +13,8 @@ from inspector.facts.compiled import (
     CompiledFunction,
     CompiledStruct,
 )
+from inspector.facts.conversion import Trace
+from inspector.facts.leaks import Leaks
 from inspector.facts.stack import Stop
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
@@ -32,6 +34,7 @@ def of_compiled(fact: Compiled) -> tuple[Block, ...]:
         _how(fact),
         *_module(fact),
         *map(_function, fact.functions),
+        *_uncallable(fact),
         *map(_struct, fact.structs),
         *(Line("warn", text(f"compiler: {words}", "warn")) for words in fact.warnings),
     )
@@ -48,6 +51,17 @@ def _head(fact: Compiled) -> Line:
         text(state),
         explain="The key is a hash of the text, the arguments, the compiler, Python and NumPy.",
         link=f"{PAGE}#the-cache",
+    )
+
+
+def _uncallable(fact: Compiled) -> tuple[Line, ...]:
+    if fact.functions or fact.module:
+        return ()
+    return (
+        Line(
+            "none",
+            text("It defines no function that Python could call: write them without `static`.", "warn"),
+        ),
     )
 
 
@@ -126,13 +140,18 @@ def _watched(fact: CellCall) -> tuple[Block, ...]:
     """The call's trace and its ledger, each from its own child process."""
     if fact.trace == NOT_ASKED:
         return ()
-    made: list[Block] = []
-    for label, found in (("trace", fact.trace), ("ledger", fact.leaks)):
-        if isinstance(found, Unknown):
-            made.append(Line(label, text(str(found), "warn")))
-        else:
-            made += view(found)
-    return tuple(made)
+    return (*_traced(fact.trace), *_of_ledger(fact.leaks))
+
+
+def _traced(trace: Trace | Unknown) -> tuple[Block, ...]:
+    if isinstance(trace, Unknown):
+        return (Line("trace", text(str(trace), "warn")),)
+    copied = size(sum(copy.copied_bytes for copy in trace.copies if copy.verdict == "copied"))
+    return (Fold(Line("trace", text(f"{copied} copied"), text("--all", "dim")), view(trace), 0),)
+
+
+def _of_ledger(leaks: Leaks | Unknown) -> tuple[Block, ...]:
+    return (Line("ledger", text(str(leaks), "warn")),) if isinstance(leaks, Unknown) else view(leaks)
 
 
 def _array(array: CellArray) -> tuple[Block, ...]:
