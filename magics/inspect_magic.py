@@ -23,7 +23,7 @@ from inspector.faces.arguments import COMPARED, DRAW, LOOK, ON, PREVIEW, VIEWS, 
 from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
-from inspector.verdicts.differences import with_answers
+from inspector.sessions.cell_changes import what_changed
 
 MOST_BESIDE = 12
 """Objects that are compared with each other."""
@@ -207,7 +207,7 @@ class InspectMagics(Magics, Defaults):
 
     def _changed(self, before: Snapshot) -> Report:
         after = api.snapshot(self.shell.user_ns)
-        return Report("cell", with_answers(names.of_the_user(self.shell, after - before)))
+        return what_changed(names.of_the_user(self.shell, after - before))
 
     def _warm(self) -> None:
         """Import and draw once what `%%inspect` uses, so that the first cell's numbers exclude it."""

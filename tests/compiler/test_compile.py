@@ -359,7 +359,7 @@ def test_one_call_shows_trace_ledger_and_layouts() -> None:
     assert (lost.kind, lost.object) == ("leaked", "int 12345")
     lies = [(one.name, one.layout.strides_bytes, one.layout.words) for one in fact.arrays]
     assert lies == [("x", (16,), ("every 2nd element",)), ("result", (8,), ("C order",))]
-    shown = str(Report("loses", {"call": fact}))
+    shown = str(Report("loses", {"call": fact}).drawn(everything=True))
     assert shown.index("every 2nd element") < shown.index("PyFloat_AsDouble") < shown.index("leaked")
 
 
