@@ -70,6 +70,8 @@ class Bound:
     times: int
     items: str = ""
     """What the list or tuple `of` holds: "20,000 dict"."""
+    became: str = ""
+    """Of a list or tuple of Python numbers with the elements of `of`: "1,000 float"."""
     parts: int = 1
     """Columns of the table `of` that became columns of one array; 1 for anything else."""
     objects: bool = False

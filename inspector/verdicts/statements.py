@@ -153,6 +153,8 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
         return value.relation, "", True
     if value.relation == "unknown" and not made:
         return "unknown", str(value.shared_bytes), True
+    if value.became:
+        return "copied", f"became {value.became}", value.compared_all
     copied = [copy for copy in made if copy.verdict == "copied"]
     if value.values == "equal" or copied:
         reason = brief(copied[-1]) if copied else f"the elements of {value.of}"

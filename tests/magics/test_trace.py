@@ -74,3 +74,11 @@ def test_an_interrupted_cell_shows_what_was_recorded(run: Run) -> None:
 def test_what_would_happen_to_an_object(shown: Shown) -> None:
     said = shown("%inspect rows --to numpy bytes")
     assert "numpy.asarray" in said and ("copies 8.0 kB" in said or "by rule" in said)
+
+
+def test_the_last_expression_has_its_row(shown: Shown) -> None:
+    """Though no name is bound to its value; whether it is displayed or not."""
+    shown("import numpy as np\nx = np.arange(1000.0)")
+    for end in ("", ";"):
+        text = shown(f"%%inspect_trace\nx[::2]\nx[::2].copy(){end}")
+        assert "4.0 kB copied by one line" in text and "2  x[::2].copy()" in text

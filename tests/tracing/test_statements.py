@@ -221,3 +221,26 @@ def test_an_interrupt_reaches_the_program_and_nothing_stays_armed(late: bool) ->
     done = subprocess.run([sys.executable, "-P", "-c", text], capture_output=True, text=True, timeout=60)
     assert done.stdout == "interrupted 0 None\n", done.stderr
     assert done.returncode == 0 and signal.SIGINT
+
+
+LISTS = """import numpy as np
+x = np.arange(1000.0)
+same = np.zeros(100)
+a = x.tolist()
+b = [2 * one for one in a]
+c = tuple(x[::2].tolist())
+d = same.tolist()
+"""
+
+
+def test_a_list_of_the_elements_is_a_copy_of_them(tmp_path: Path) -> None:
+    """A list that holds other numbers has no row, nor one of equal numbers, which prove nothing."""
+    trace, names, _ = traced(LISTS, tmp_path)
+    rows = {row.target: row for row in trace.statements.rows}
+    assert (rows["a"].verdict, rows["a"].copied_bytes, rows["a"].reason) == (
+        "copied",
+        8_000,
+        "became 1,000 float",
+    )
+    assert not {"b", "c", "d"} & {name for name, row in rows.items() if row.verdict == "copied"}
+    assert names["a"] == list(names["x"])

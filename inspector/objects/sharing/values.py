@@ -25,6 +25,7 @@ MOST_NUMBERS = 1 << 18
 """Most numbers of two formats that are compared one by one."""
 SAMPLE = 1000
 ORDERS = (("C", "C"), ("F", "C"), ("C", "F"))
+_NUMBERS = frozenset("bBhHiIlLqQfd?")
 _WORDS: dict[int, Any] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 Text = Callable[[Elements, bytes], "str | Unknown"]
@@ -48,6 +49,17 @@ def values(
         found = found or judged
     assert found is not None
     return found
+
+
+def same_items(source: Elements, items: list[Any] | tuple[Any, ...]) -> bool | None:
+    """Whether the numbers of a list are the elements of a vector; None if that cannot be told."""
+    if source.shape != (len(items),) or letter(source.typestr) not in _NUMBERS or not items:
+        return None
+    numbers = tuple(_sample(len(items)))
+    raw, found = _picked(source, "C", numbers), [items[number] for number in numbers]
+    if raw is None or any(type(one) not in (int, float, bool) for one in found) or len(set(found)) == 1:
+        return None
+    return not any(_differ(x, y) for x, y in zip(_numbers(source, raw), found, strict=True))
 
 
 def _incomparable(a: Elements, b: Elements) -> str:

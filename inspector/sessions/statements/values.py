@@ -18,6 +18,7 @@ from inspector.objects.classes import type_name
 from inspector.objects.sharing.made_from import made_from
 from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
 from inspector.objects.sharing.one_file import by_file
+from inspector.objects.sharing.values import SAMPLE, same_items
 
 NONE: Final = ()
 """What `read` returns for a name without a value."""
@@ -179,6 +180,18 @@ def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[s
         if live and id(live[0]) == one.address:
             return _compared(name, live[0], value)
     return Related("apart", "", 0, "", False)
+
+
+def unpacked(value: Any, operands: dict[str, Before], now: dict[str, Found]) -> Related | None:
+    """The operand whose elements are the numbers of a list or tuple; None if none is known to be."""
+    if type(value) not in (list, tuple):
+        return None
+    for name, one in operands.items():
+        live = now.get(name, NONE)
+        single = live and id(live[0]) == one.address and len(one.blocks) == one.total == 1
+        if single and same_items(one.blocks[0], value):
+            return Related("apart", name, 0, "equal", len(value) <= SAMPLE)
+    return None
 
 
 def _compared(name: str, operand: Any, value: Any) -> Related:

@@ -148,9 +148,10 @@ class StatementWatch:
         if was == id(value) and written.kind == "assign" and not is_operand:
             return  # it raised before it bound, or bound the same object again
         blocks = values.elements_of(value)
-        if not blocks:
-            return
         now = {name: values.named(frame, name) for name in running.operands}
+        if not blocks:
+            self._unpacked(running, target, value, now)
+            return
         how = values.related(value, blocks, running.operands, now)
         augmented = how.relation == "same object" and written.kind == "augmented"
         relation: Relation = "in place" if augmented else how.relation
@@ -158,6 +159,14 @@ class StatementWatch:
         of = written_as(written.text, how.of) if how.of and how.relation == "view" else how.of
         found = self._bound(running, target, value, blocks, replace(how, relation=relation, of=of))
         self._add(replace(found, items=operand.items if operand else "", parts=_woven(operand, blocks)))
+
+    def _unpacked(self, running: _Open, target: str, value: Any, now: dict[str, values.Found]) -> None:
+        """Note a list of Python numbers that were the elements of an operand."""
+        how = values.unpacked(value, running.operands, now)
+        if how is not None:
+            bytes_ = values.size_of(now[how.of][0], running.operands[how.of].blocks)
+            became = f"{len(value):,} {type(value[0]).__name__}"
+            self._add(replace(self._bound(running, target, value, (), how), bytes=bytes_, became=became))
 
     def _changed(self, running: _Open, frame: FrameType) -> None:
         """Note an operand whose bytes the statement changed."""
