@@ -14,7 +14,7 @@ reference to the other side's object; single: one value."""
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class HostSide:
     """A value on one side."""
 
     kind: str
@@ -27,7 +27,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ValueChange:
     """What a conversion lost, seen by comparing both sides."""
 
     what: Literal["NA", "value", "names", "items", "keys", "attributes", "text"]
@@ -48,10 +48,10 @@ class Converted:
     to_python: bool
     name: str
     """Of the column; "" if it has none."""
-    given: Side
-    became: Side
+    given: HostSide
+    became: HostSide
     how: How
-    changes: tuple[Change, ...]
+    changes: tuple[ValueChange, ...]
     compared: bool
     """Whether all elements of both sides were compared."""
     calls: int

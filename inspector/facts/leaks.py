@@ -210,7 +210,7 @@ class KeptByC:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedModule:
     """What was watched of a module that was asked for, or of all: without calls nothing is known of it."""
 
     module: str
@@ -258,7 +258,7 @@ class Leaks:
     raw_memory: tuple[RawMemory, ...] = ()
     """Raw memory blocks that are lost, or (with several runs) that every run left more of."""
     notes: tuple[str, ...] = ()
-    watched: tuple[Watched, ...] = ()
+    watched: tuple[WatchedModule, ...] = ()
     """One for each module asked for."""
 
     def __iter__(self) -> Iterator[Verdict]:

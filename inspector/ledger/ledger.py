@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from inspector import _native
-from inspector.facts.leaks import Watched
+from inspector.facts.leaks import WatchedModule
 from inspector.ledger.raw_memory import RawMemory
 from inspector.ledger.watched import Armed, watched
 from inspector.tracing.arm.bound_functions import authored
@@ -49,7 +49,7 @@ class Found:
     """Path of a chosen library -> number of its import slots that could not be hooked."""
     authored: Mapping[int, int] = field(default_factory=dict)
     """1 + number of a method -> address of the author's function, if a binding calls all by one function."""
-    watched: tuple[Watched, ...] = ()
+    watched: tuple[WatchedModule, ...] = ()
     frames_from: int = 0
     """Stack address; frames of a host at and above it are still running; 0: none is."""
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Final, NamedTuple
 
 from inspector import _native
-from inspector.facts.leaks import Watched
+from inspector.facts.leaks import WatchedModule
 from inspector.tracing.arm.capi_slots import CapiSlots
 from inspector.tracing.arm.targets import Targets, fits
 from inspector.tracing.arm.type_slots import TypeSlots
@@ -30,7 +30,7 @@ class Armed(NamedTuple):
     slots: CapiSlots
 
 
-def watched(patterns: tuple[str, ...], armed: Armed) -> tuple[Watched, ...]:
+def watched(patterns: tuple[str, ...], armed: Armed) -> tuple[WatchedModule, ...]:
     """One fact a pattern; none named: one for all. Call it before anything is disarmed."""
     places = [(number, module) for number, module in _places(armed) if number >= 0]
     calls = _native.ledger_calls()
@@ -60,13 +60,13 @@ def _one(
     calls: Mapping[int, int],
     imports: list[tuple[str, int]],
     armed: Armed,
-) -> Watched:
+) -> WatchedModule:
     functions = {number for number, module in places if not pattern or fits(module, pattern)}
     files = frozenset(file for file, _ in imports)
     own = armed.slots.wanted(files, (pattern,)) if pattern else files
     slots = [count for file, count in imports if file in own]
     is_watched = bool(functions or slots)
-    return Watched(
+    return WatchedModule(
         module=pattern,
         functions=len(functions),
         slots=len(slots),

@@ -4,10 +4,10 @@
 from collections.abc import Iterable
 
 from inspector.errors import InspectorError
-from inspector.facts.leaks import Watched
+from inspector.facts.leaks import WatchedModule
 
 
-def unwatched(seen: Iterable[Watched]) -> InspectorError | None:
+def unwatched(seen: Iterable[WatchedModule]) -> InspectorError | None:
     """The error `not-watched` for the first module of which nothing was hooked; None if each was."""
     first = next((one for one in seen if one.why), None)
     if first is None:
@@ -20,7 +20,7 @@ def unwatched(seen: Iterable[Watched]) -> InspectorError | None:
     )
 
 
-def uncalled(seen: Iterable[Watched]) -> InspectorError | None:
+def uncalled(seen: Iterable[WatchedModule]) -> InspectorError | None:
     """The error `not-called` for the first module that was hooked and never called; None if each was."""
     first = next((one for one in seen if one.module and not one.why and one.is_silent), None)
     if first is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
-from inspector.facts.converted import Change, Converted, HostLine, HostLines
+from inspector.facts.converted import Converted, HostLine, HostLines, ValueChange
 from inspector.facts.unknown import Unknown
 
 MANY = 1_000
@@ -66,7 +66,7 @@ def is_slow(one: Converted) -> bool:
     return one.how == "one by one" and max(one.given.length, one.became.length) >= MANY
 
 
-def _lost(lost: list[tuple[HostLine, Change]], language: str) -> Answer:
+def _lost(lost: list[tuple[HostLine, ValueChange]], language: str) -> Answer:
     lines = {(line.statement.line, line.inside.line) for line, _ in lost}
     line, change = lost[0]
     where = f" in `{change.where}`" if change.where else ""
@@ -76,7 +76,7 @@ def _lost(lost: list[tuple[HostLine, Change]], language: str) -> Answer:
     return _answer("host-lost", f"{least}, the first in line {line.inside.line}{where}: {_said(change)}.")
 
 
-def _said(change: Change) -> str:
+def _said(change: ValueChange) -> str:
     return f"`{change.before}` → `{change.after}`"
 
 

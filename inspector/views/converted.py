@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from inspector.facts.amounts import counted, size
-from inspector.facts.converted import Change, Converted, HostLine, HostLines, HostPlace, Side
+from inspector.facts.converted import Converted, HostLine, HostLines, HostPlace, HostSide, ValueChange
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Line, Picture, Span, text
 from inspector.views.plain import clipped
@@ -100,7 +100,7 @@ def _sides(one: Converted) -> str:
     return f"{_side(one.given, not one.to_python, True)} → {_side(one.became, one.to_python, not same)}"
 
 
-def _side(side: Side, of_python: bool, measured: bool) -> str:
+def _side(side: HostSide, of_python: bool, measured: bool) -> str:
     kind = side.kind.rpartition(".")[2] if of_python else side.kind
     return f"{kind}({side.length:,})" if measured and side.length != 1 else kind
 
@@ -120,7 +120,7 @@ def _measured(one: Converted) -> str:
     return f"{name}{one.how}{calls}  {amount}  {duration(one.ns)}"
 
 
-def _changed(change: Change, one: Converted) -> Row:
+def _changed(change: ValueChange, one: Converted) -> Row:
     where = ", ".join(filter(None, (change.where, "" if _measured(one) else one.name)))
     count = f"{change.lost:,} of {change.elements:,}: " if change.elements > 1 and change.first else ""
     what = f"{where} " if where else ""
@@ -135,12 +135,21 @@ def sample() -> HostLines:
     call = HostPlace("total.R", 10, 10, "total(x)")
     whole = HostPlace("total.R", 14, 14, "r_to_py(df)")
     floats = Converted(
-        True, "", Side("numeric", 1_000_000, 8_000_000), Side("list", 1_000_000, 32_000_056, "float"),
+        True, "", HostSide("numeric", 1_000_000, 8_000_000), HostSide("list", 1_000_000, 32_000_056, "float"),
         "one by one", (), True, 2_000_003, 280_000_000, 1,
     )  # fmt: skip
-    lost = Change("NA", "", 1, 3, 2, "NA", "-2147483648")
+    lost = ValueChange("NA", "", 1, 3, 2, "NA", "-2147483648")
     column = Converted(
-        True, "a", Side("integer", 3, 12), Side("numpy.ndarray", 3, 12), "shared", (lost,), True, 3, 30_000, 1
+        True,
+        "a",
+        HostSide("integer", 3, 12),
+        HostSide("numpy.ndarray", 3, 12),
+        "shared",
+        (lost,),
+        True,
+        3,
+        30_000,
+        1,
     )
     return HostLines(
         "R",

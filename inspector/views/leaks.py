@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from inspector.facts.amounts import counted
 from inspector.facts.conversion import Site
-from inspector.facts.leaks import KeptByC, Leaks, RawMemory, Touch, Verdict, Watched
+from inspector.facts.leaks import KeptByC, Leaks, RawMemory, Touch, Verdict, WatchedModule
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, text
@@ -166,7 +166,7 @@ def _kept(kept: tuple[KeptByC, ...]) -> Block:
     return Fold(head, rows, shown=0)
 
 
-def _watched(one: Watched) -> Line:
+def _watched(one: WatchedModule) -> Line:
     name = one.module or "all extensions"
     if one.why:
         return Line("watched", text(f"nothing of {name}: {one.why}", "warn"), link=PAGE)
@@ -209,4 +209,4 @@ def sample() -> Leaks:
     raw_memory = (RawMemory("heldmod", (1, 1, 1), (64, 64, 64), (1, 1, 1), (), "", (asked,)),)
     kept = KeptByC("Listener", 1, "heldmod.so registry+0x0", "heldmod.keep")
     return Leaks((leak,), (kept,), 3, 0, 0, 0, 3, 2_400_000, 9_000_000, 41_000_000, 12, 0, raw_memory,
-                 watched=(Watched("heldmod", 5, 12, 3, 31, ""),))  # fmt: skip
+                 watched=(WatchedModule("heldmod", 5, 12, 3, 31, ""),))  # fmt: skip

@@ -39,6 +39,12 @@ def fact_classes() -> list[type]:
     return sorted(found, key=lambda fact: fact.__name__)
 
 
+def test_no_two_facts_share_a_name() -> None:
+    """The schema has one definition a name."""
+    names = [fact.__name__ for fact in fact_classes()]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
 def test_every_fact_class_is_frozen_and_slotted() -> None:
     loose = [
         c.__name__ for c in fact_classes() if not c.__dataclass_params__.frozen or "__slots__" not in vars(c)

@@ -10,7 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from inspector.facts.converted import NO_LINES, Change, Converted, HostLine, HostLines, HostPlace, Side
+from inspector.facts.converted import (
+    NO_LINES,
+    Converted,
+    HostLine,
+    HostLines,
+    HostPlace,
+    HostSide,
+    ValueChange,
+)
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire
 
@@ -58,9 +66,9 @@ def _line(texts: list[str]) -> HostLine:
 
 def _converted(row: dict[str, Any], ns: int, calls: int, times: int) -> Converted:
     return Converted(
-        to_python=row["to_python"], name=row["name"], given=from_wire(Side, row["given"]),
-        became=from_wire(Side, row["became"]), how=row["how"], compared=row["compared"], calls=calls, ns=ns,
-        changes=tuple(from_wire(Change, one) for one in row["changes"]), times=times,
+        to_python=row["to_python"], name=row["name"], given=from_wire(HostSide, row["given"]),
+        became=from_wire(HostSide, row["became"]), how=row["how"], compared=row["compared"], calls=calls,
+        ns=ns, changes=tuple(from_wire(ValueChange, one) for one in row["changes"]), times=times,
     )  # fmt: skip
 
 
@@ -81,7 +89,7 @@ def _kind(one: Converted) -> tuple[object, ...]:
     return (one.to_python, one.name, one.given.kind, one.became.kind, one.how)
 
 
-def _changes(one: Converted, more: Converted) -> tuple[Change, ...]:
+def _changes(one: Converted, more: Converted) -> tuple[ValueChange, ...]:
     known = {(change.what, change.where): change for change in (*more.changes, *one.changes)}
     return tuple(known.values())
 

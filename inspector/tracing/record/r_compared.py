@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from operator import ne
 from typing import Any, Final
 
-from inspector.facts.converted import Change, How, Side
+from inspector.facts.converted import HostSide, How, ValueChange
 from inspector.facts.unknown import Unknown
 from inspector.objects.layouts import r_vectors as r
 from inspector.objects.layouts.r_objects import DATA, ITEM_BYTES, LIST, Header
@@ -32,7 +32,7 @@ class Pair:
         self.elements = r.elements(value)
         self.compared = True
 
-    def sides(self) -> tuple[Side, Side]:
+    def sides(self) -> tuple[HostSide, HostSide]:
         """(given, became)."""
         ours = (r_side(self.value, self.held), python_side(self.obj))
         return ours if self.to_python else (ours[1], ours[0])
@@ -45,7 +45,7 @@ class Pair:
             return "shared" if _is_inside(self.obj, self.value) else "one block"
         return "one by one" if type(self.obj) in (list, tuple, dict) else "single"
 
-    def changes(self, where: str = "", depth: int = 0) -> Iterator[Change]:
+    def changes(self, where: str = "", depth: int = 0) -> Iterator[ValueChange]:
         """What is not the same on the other side."""
         if self.value.type == LIST:
             yield from self._of_list(where, depth)
@@ -58,18 +58,18 @@ class Pair:
         if self.to_python:
             yield from self._of_attributes(where)
 
-    def _of_list(self, where: str, depth: int) -> Iterator[Change]:
+    def _of_list(self, where: str, depth: int) -> Iterator[ValueChange]:
         names = r.texts(self.held.get("names"), ITEMS_MAX)
         count = self.value.first
         if type(self.obj) is dict:
             if len(self.obj) < count and self.to_python:
                 again = next((one for one in names if names.count(one) > 1), "")
                 before, after = f"{count} items, {names.count(again)} named {again!r}", f"{len(self.obj)}"
-                yield Change("items", where, count - len(self.obj), count, 0, before, after)
+                yield ValueChange("items", where, count - len(self.obj), count, 0, before, after)
                 return
             keys = list(self.obj)
             if not self.to_python and (other := [key for key in keys if type(key) is not str]):
-                yield Change(
+                yield ValueChange(
                     "keys", where, len(other), len(keys), 0, _python(other[0]), _python(str(other[0]))
                 )
             items: Sequence[Any] = list(self.obj.values())
@@ -87,7 +87,7 @@ class Pair:
             yield from pair.changes(name.lstrip("$"), depth + 1)
             self.compared &= pair.compared
 
-    def _of_texts(self, where: str) -> Iterator[Change]:
+    def _of_texts(self, where: str) -> Iterator[ValueChange]:
         ours, theirs = r.texts(self.value, TEXTS_MAX), _texts(self.obj)
         if theirs is None or len(theirs) != self.value.first:
             self.compared = False
@@ -100,7 +100,7 @@ class Pair:
                 mine = "NA" if ours[found[0]] is None else _python(ours[found[0]])
                 yield self._change(what, where, found, mine, _python(theirs[found[0]]))
 
-    def _of_numbers(self, where: str) -> Iterator[Change]:
+    def _of_numbers(self, where: str) -> Iterator[ValueChange]:
         ours, theirs = self.elements, numbers(self.obj)
         if ours is None or theirs is None or self.value.type in (r.COMPLEX, r.RAW):
             self.compared = ours is not None and self.value.type == r.RAW
@@ -129,23 +129,23 @@ class Pair:
                 "value", where, found, _r(ours[found[0]], self.value.type), _python(theirs[found[0]])
             )
 
-    def _of_attributes(self, where: str) -> Iterator[Change]:
+    def _of_attributes(self, where: str) -> Iterator[ValueChange]:
         names = self.held.get("names")
         if names is not None and self.value.type != LIST:
             shown = ", ".join(str(one) for one in r.texts(names, 3))
             more = ", …" if self.value.first > 3 else ""
-            yield Change(
+            yield ValueChange(
                 "names", where, self.value.first, self.value.first, 0, f"names {shown}{more}", "none"
             )
         if other := [name for name in self.held if name not in KEPT]:
-            yield Change("attributes", where, len(other), len(other), 0, ", ".join(other), "none")
+            yield ValueChange("attributes", where, len(other), len(other), 0, ", ".join(other), "none")
 
-    def _change(self, what: Any, where: str, found: list[int], mine: str, theirs: str) -> Change:
+    def _change(self, what: Any, where: str, found: list[int], mine: str, theirs: str) -> ValueChange:
         before, after = (mine, theirs) if self.to_python else (theirs, mine)
-        return Change(what, where, len(found), self.value.first, found[0] + 1, before, after)
+        return ValueChange(what, where, len(found), self.value.first, found[0] + 1, before, after)
 
 
-def r_side(value: Header, held: dict[str, Header]) -> Side:
+def r_side(value: Header, held: dict[str, Header]) -> HostSide:
     """An R value in R's words."""
     kind = r.KINDS.get(value.type, "object")
     if names := r.texts(held.get("class"), 1):
@@ -154,27 +154,29 @@ def r_side(value: Header, held: dict[str, Header]) -> Side:
         kind = f"{kind} matrix" if held["dim"].first == 2 else f"{kind} array"
     plain = r.plain_of(value)
     if value.type not in ITEM_BYTES:
-        return Side(kind, 1, Unknown("no vector"))
+        return HostSide(kind, 1, Unknown("no vector"))
     length = plain.first if plain is not None else 0
-    return Side(kind, length, length * ITEM_BYTES[value.type] if plain else Unknown("it is lazy"))
+    return HostSide(kind, length, length * ITEM_BYTES[value.type] if plain else Unknown("it is lazy"))
 
 
-def python_side(obj: Any) -> Side:
+def python_side(obj: Any) -> HostSide:
     """A Python object in Python's words, with the objects that only it holds."""
     kind = type(obj)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     view = _memory(obj)
     if view is not None and view.ndim:
-        return Side(name, view.nbytes // (view.itemsize or 1), view.nbytes)
+        return HostSide(name, view.nbytes // (view.itemsize or 1), view.nbytes)
     if kind not in (list, tuple, dict):
-        return Side(name, 1, sys.getsizeof(obj) if kind in (*NUMBERS, str, bytes) else Unknown("one object"))
+        return HostSide(
+            name, 1, sys.getsizeof(obj) if kind in (*NUMBERS, str, bytes) else Unknown("one object")
+        )
     items = list(obj.values()) if kind is dict else obj
     kinds = set(map(type, items))
     what = next(iter(kinds)).__name__ if len(kinds) == 1 else ""
     if len(items) > OBJECTS_MAX or not kinds <= {*NUMBERS, str}:
-        return Side(name, len(obj), Unknown("its items were not counted"), what)
+        return HostSide(name, len(obj), Unknown("its items were not counted"), what)
     distinct = {id(one): one for one in items if type(one) is not bool and not _is_cached(one)}
-    return Side(name, len(obj), sys.getsizeof(obj) + sum(map(sys.getsizeof, distinct.values())), what)
+    return HostSide(name, len(obj), sys.getsizeof(obj) + sum(map(sys.getsizeof, distinct.values())), what)
 
 
 def numbers(obj: Any) -> Sequence[Any] | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspector import _native
-from inspector.facts.converted import Change
+from inspector.facts.converted import ValueChange
 from inspector.facts.wire import to_wire
 from inspector.objects.layouts import r_vectors
 from inspector.objects.layouts.r_objects import header
@@ -66,7 +66,7 @@ class RConversions:
         pair = Pair(value, obj, not to_r)
         given, became = pair.sides()
         zone = texts[-2] if texts and value.type == r_vectors.REAL else ""
-        left_out = [Change("attributes", "", 1, 1, 0, zone, "none")] if zone else []
+        left_out = [ValueChange("attributes", "", 1, 1, 0, zone, "none")] if zone else []
         changes = (*pair.changes(), *left_out)
         row = {
             "to_python": not to_r, "name": _column(frame, sexp), "given": to_wire(given), "how": pair.how(),
