@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-import ctypes
 from array import array
 from collections.abc import Iterable
 from typing import Any
@@ -43,6 +42,8 @@ class Beyond:
 
     def named(self) -> list[Any]:
         """The Python objects that rows own, with references."""
+        import ctypes  # a process without such objects does not load it
+
         owned = {address for row in self.rows.values() for address in row.owns if not address & ODD}
         return [ctypes.cast(address, ctypes.py_object).value for address in owned]
 

@@ -115,7 +115,7 @@ def _memory(facts: Mapping[str, Any]) -> Iterator[Block]:
     if buffer is None or isinstance(buffer.logical_bytes, Unknown):
         weighed = {"contents", "model", "type", "module", "builtin"} & facts.keys()
         if found is not None and not weighed and not isinstance(found.size_bytes, Unknown):
-            yield _of_its_own(found.size_bytes, found.gc_tracked is False)
+            yield _of_its_own(found.size_bytes, found.gc_tracked is not True)
         return
     picture = shown_part(buffer, facts.get("layout"))
     value = size(buffer.logical_bytes)
@@ -134,8 +134,7 @@ def _of_its_own(bytes_: int, is_all: bool) -> Line:
     """The struct's bytes; what an object with references keeps besides is not in them."""
     if is_all:
         return Line("memory", text(size(bytes_)))
-    said = f"{size(bytes_)} of its own"
-    return Line("memory", text(said), text("--retained adds what it keeps", "dim"))
+    return Line("memory", text(f"{size(bytes_)} without what it keeps"), text("--retained adds it", "dim"))
 
 
 def _whose(buffer: Buffer) -> tuple[Span, ...]:
