@@ -23,7 +23,7 @@ CARDS = {"10_reticulate.ipynb": 4, "40_embedding_host.ipynb": 6, "60_your_own_ex
 SECONDS = 300
 """For a cell, on a busy machine: gdb reads all of torch's symbols in one."""
 SAYS = {
-    "10_reticulate.ipynb": (r"py_to_r .*convert=true", r"after R.s gc +1"),
+    "10_reticulate.ipynb": (r"py_to_r\(.*convert = TRUE", r"after R.s gc +1"),
     "20_lazy_vectors.ipynb": (r"10,000,000 +np.abs\(x\).mean\(\) +[\d.]+ µs +np.mean\(lazy.abs\(x\)\)",),
     "30_torch_extension.ipynb": (
         r"matched=addcmul\(Tensor input, Number\s+value, Tensor\s+tensor1.*deprecated #0\)",

@@ -38,7 +38,9 @@ def run(command: Sequence[str], settings: dict[str, Any], first: str, quiet: boo
 
     Raises InspectorError `no-program`.
     """
-    told = environment(settings, first) | of_r(command[0], settings["folder"])
+    told = environment(settings, first)
+    if settings["grade"] != "ledger":  # a profile that keeps sources would keep words that name lost blocks
+        told |= of_r(command[0], settings["folder"])
     try:
         child = subprocess.Popen(command, env=told, stdout=sys.stderr.fileno() if quiet else None)
     except OSError as error:
