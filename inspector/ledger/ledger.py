@@ -91,6 +91,7 @@ class Ledger:
             self.raw_memory.open()
             modules = self.modules or self.found.packages()
             self.slots = CapiSlots(modules, "ledger", self.hosts, also=_native.raw_memory_arm)
+            self.slots.adopts = not self.modules
             self.slots.begin()
             self.watch = ImportWatch(self._arm, self._is_named)
             self.watch.begin()
@@ -109,8 +110,6 @@ class Ledger:
         self.found.look()
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
         self.types.widen(self.found.types)
-        if self.slots is not None and self.slots.modules and not self.modules:
-            self.slots.choose(self.found.packages())  # packages that came since
 
     def _is_named(self, name: str) -> bool:
         """Whether a module was asked for: it is hooked although the import that it is a part of goes on."""

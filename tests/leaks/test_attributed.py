@@ -49,6 +49,10 @@ static PyTypeObject Box_type = {
 """
 
 
+MANY = 8
+"""Calls in a run: memory may be full of the address of one object, which has a possible owner then."""
+
+
 class Key:
     """An object with a count of its own."""
 
@@ -69,7 +73,8 @@ LATER: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("slot", LATER)
 def test_the_call_that_made_an_object_is_not_accused_of_a_later_slot(boxes: Any, slot: str) -> None:
     def run() -> None:
-        LATER[slot](boxes)
+        for _ in range(MANY):
+            LATER[slot](boxes)
 
     with inspector.leaks("boxes") as once:
         run()
@@ -87,7 +92,8 @@ def test_a_slot_with_a_hook_is_named(boxes: Any) -> None:
 @pytest.mark.parametrize(("function", "name"), [("Box", "boxes.Box.tp_init"), ("make", "boxes.make")])
 def test_a_maker_that_leaves_too_many_is_named(boxes: Any, function: str, name: str) -> None:
     def run() -> None:
-        getattr(boxes, function)(True)
+        for _ in range(MANY):
+            getattr(boxes, function)(True)
 
     assert [one.method for one in inspector.leaks("boxes").run(run)] == [name]
 

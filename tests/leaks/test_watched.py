@@ -67,6 +67,17 @@ def test_a_module_that_works_while_another_is_imported_is_watched(tmp_path: Path
     assert code == 1 and "leak_corpus.capsule_lost" in told
 
 
+def test_a_package_that_comes_later_is_watched_where_none_is_named(tmp_path: Path) -> None:
+    """ctypes was there already; so only its own import slots were hooked, and those of none that came."""
+    body = NESTED.replace("return PyModule_Create", "PyList_New(0);\n    return PyModule_Create")
+    library = specimens.library("nested", body)
+    (tmp_path / library.name).symlink_to(library)
+    program = "import ctypes, inspector\nwith inspector.leaks() as found:\n    import nested\n"
+    (tmp_path / "app.py").write_text(f"{program}print(found.report.to_text())\n")
+    told = ran("app.py", cwd=tmp_path, PYTHONPATH=str(tmp_path)).stdout
+    assert "possible, from module imports" in told
+
+
 @pytest.mark.parametrize("way", UNHOOKED)
 def test_what_is_not_watched_is_an_error_with_its_reason(tmp_path: Path, way: str) -> None:
     code, told, refused_with = watched(tmp_path, "leak_corpus", SOURCE, way)

@@ -23,7 +23,7 @@ from inspector import _native
 from inspector.errors import InspectorError
 from inspector.tracing.arm.numpy_table import NumpyTable
 from inspector.tracing.arm.pointers import Pointers
-from inspector.tracing.arm.targets import COMPILED, fits
+from inspector.tracing.arm.targets import COMPILED, LEFT_OUT, fits
 
 Grade = Literal["count", "record", "deep", "ledger"]
 GRADES: Final[dict[str, int]] = {"count": 0, "record": 1, "deep": 2, "ledger": 3}
@@ -61,6 +61,8 @@ class CapiSlots:
         self.modules = tuple(modules)
         self.also = also
         self.hosts: frozenset[str] | None = frozenset() if hosts else None
+        self.adopts = False
+        """Whether packages that come later are chosen too, but the standard library and `LEFT_OUT`."""
         self.grade = GRADES[grade]
         self.pointers = pointers
         self.numpy = NumpyTable(self.grade)
@@ -128,6 +130,7 @@ class CapiSlots:
 
         def create_module(loader: ExtensionFileLoader, spec: ModuleSpec) -> ModuleType:
             if spec.origin is not None and self._original is not None:
+                self._adopt(spec.name.partition(".")[0])
                 self._coming[spec.name] = spec.origin  # now: what its body imports widens too
             module: ModuleType = original(loader, spec)
             if self._original is not None:
@@ -136,6 +139,11 @@ class CapiSlots:
 
         self._watching = create_module
         setattr(ExtensionFileLoader, "create_module", create_module)  # noqa: B010
+
+    def _adopt(self, package: str) -> None:
+        left_out = package in sys.stdlib_module_names or package in LEFT_OUT
+        if self.adopts and self.modules and not left_out and package not in self.modules:
+            self.modules = (*self.modules, package)
 
     def without_trampoline(self) -> dict[str, int]:
         """Path of each chosen object -> number of import slots without a free trampoline."""
