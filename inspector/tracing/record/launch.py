@@ -39,7 +39,7 @@ def run(command: Sequence[str], settings: dict[str, Any], first: str, quiet: boo
     Raises InspectorError `no-program`.
     """
     told = environment(settings, first)
-    if settings["grade"] != "ledger":  # a profile that keeps sources would keep words that name lost blocks
+    if settings["grade"] != "ledger":  # under leaks R's profile hid what reticulate loses
         told |= of_r(command[0], settings["folder"])
     try:
         child = subprocess.Popen(command, env=told, stdout=sys.stderr.fileno() if quiet else None)
