@@ -91,7 +91,7 @@ def test_a_cell_may_await(shell, run) -> None:
     assert result.success and shell.user_ns["born"] == [1] and shell.user_ns["n"].name == "born"
     assert shell.user_ns["Out"][number] == [6]
     assert {row.name for row in result.result.difference.names} >= {"born", f"_{number}"}
-    assert [bundle["text/plain"].split()[0] for bundle in shown] == ["heap"]
+    assert ["heap  " in bundle["text/plain"] for bundle in shown] == [True]
 
 
 def test_an_awaiting_cell_shows_its_changes_and_its_error(shell, run) -> None:
