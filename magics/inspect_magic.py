@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import argparse
+import gc
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -216,4 +217,5 @@ class InspectMagics(Magics, Defaults):
             self._changed(before).to_html()
             if self.shell.display_formatter is not None:
                 self.shell.display_formatter.format(None)
+            gc.collect(1)  # classes with slots are made twice: the first ones would go within the user's cell
             self.warm = True
