@@ -188,9 +188,7 @@ def _mentions(installed: str) -> bool:
 def check_version(adapter: Adapter) -> None:
     """Raise ValueError if the adapter was not tested with the library's version."""
     module = sys.modules.get(adapter.library)
-    version = (
-        vars(module).get("__version__", "") if module else ""
-    )  # the library's `__getattr__` is not asked
+    version = vars(module).get("__version__", "") if module else ""  # its `__getattr__` is not asked
     first, below = adapter.versions
     if version and not numbers(first) <= numbers(version) < numbers(below):
         raise ValueError(f"version {version} of {adapter.library} is outside {first} <= version < {below}")

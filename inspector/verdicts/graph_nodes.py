@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
 from inspector.facts.nodes import GraphCall, Nodes
+from inspector.verdicts.answers.words import answer
 
+CALLS = "nodes.calls"
 _MS = 1e6
 
 
@@ -14,19 +16,15 @@ def graphs(found: Nodes) -> Iterator[Answer]:
     """One sentence a function, the slowest first; then what was not watched, and what to write."""
     calls = sorted(found.calls, key=lambda one: -one.ns)
     for one in calls[:2]:
-        yield _answer("graph-nodes", f"{_name(one)}: {_sums(one)}.", one.copied_bytes)
+        yield answer("graph-nodes", f"{_name(one)}: {_sums(one)}.", CALLS, costs_bytes=one.copied_bytes)
     for one in calls[:1]:
         if one.unwatched:
-            yield _answer("graph-not-watched", f"Not watched inside: {one.unwatched}.")
+            yield answer("graph-not-watched", f"Not watched inside: {one.unwatched}.", CALLS)
     undeclared = [row for one in calls for row in one.nodes if not row.declared]
     if undeclared:
         row = undeclared[0]
         text = f"Node {row.number}, {row.op}, is {row.made} of {row.of}, and its op does not declare it."
-        yield _answer("graph-contract", text)
-
-
-def _answer(slug: str, text: str, costs: int = 0) -> Answer:
-    return Answer(slug, text, True, (), ("nodes.calls",), "", costs)
+        yield answer("graph-contract", text, CALLS)
 
 
 def _name(one: GraphCall) -> str:

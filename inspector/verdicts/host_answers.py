@@ -10,7 +10,9 @@ from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
 from inspector.facts.converted import Converted, HostLine, HostLines, ValueChange
 from inspector.facts.unknown import Unknown
+from inspector.verdicts.answers.words import answer
 
+LINES = "trace.hosted.lines"
 MANY = 1_000
 """Elements from which on it is worth a sentence that they cross one by one."""
 WORDS = {"numeric": "doubles", "integer": "integers", "logical": "logicals", "character": "strings"}
@@ -28,16 +30,12 @@ def host_answers(found: HostLines) -> Iterator[Answer]:
         yield _lost(lost, found.language)
     if unseen := [one for line in found.lines for one in line.conversions if not one.compared]:
         text = f"{counted(sum(one.times for one in unseen), 'conversion')} could not be compared whole."
-        yield _answer("not-compared", text)
+        yield answer("not-compared", text, LINES)
     if not isinstance(found.startup_ns, Unknown):
         text = (
             f"Start-up ({found.language}, packages, Python {found.python}): {found.startup_ns / 1e9:.1f} s."
         )
-        yield _answer("host-start", text)
-
-
-def _answer(slug: str, text: str, costs: int = 0) -> Answer:
-    return Answer(slug, text, True, (), ("trace.hosted.lines",), "", costs)
+        yield answer("host-start", text, LINES)
 
 
 def _crossed(found: HostLines) -> Answer:
@@ -45,7 +43,7 @@ def _crossed(found: HostLines) -> Answer:
     if not slow:
         times = sum(one.times for line in found.lines for one in line.conversions)
         text = f"{counted(times, 'conversion')} in {counted(len(found.lines), 'line')} of {found.language}."
-        return _answer("host-crossed", text)
+        return answer("host-crossed", text, LINES)
     line, one = max(slow, key=lambda each: each[1].ns)
     ours, theirs = (one.given, one.became) if one.to_python else (one.became, one.given)
     amounts = [size(side.bytes) for side in (one.given, one.became) if not isinstance(side.bytes, Unknown)]
@@ -58,7 +56,7 @@ def _crossed(found: HostLines) -> Answer:
         f"Line {line.inside.line}: {sides}, {' → '.join(amounts)}, element by element, "
         f"{one.calls:,} calls, {one.ns / 1e9:.1f} s.{more}"
     )
-    return _answer("host-one-by-one", text, ours.length)
+    return answer("host-one-by-one", text, LINES, costs_bytes=ours.length)
 
 
 def is_slow(one: Converted) -> bool:
@@ -73,7 +71,8 @@ def _lost(lost: list[tuple[HostLine, ValueChange]], language: str) -> Answer:
     least = (
         f"{len(lost)} {'loss' if len(lost) == 1 else 'losses'} in {counted(len(lines), 'line')} of {language}"
     )
-    return _answer("host-lost", f"{least}, the first in line {line.inside.line}{where}: {_said(change)}.")
+    text = f"{least}, the first in line {line.inside.line}{where}: {_said(change)}."
+    return answer("host-lost", text, LINES)
 
 
 def _said(change: ValueChange) -> str:
@@ -83,7 +82,7 @@ def _said(change: ValueChange) -> str:
 def advice(found: HostLines) -> tuple[Answer, ...]:
     """What to write instead, by line."""
     rows = [
-        Answer("host-advice", text, True, (), ("trace.hosted.lines",), f"line {line.inside.line}", 0)
+        answer("host-advice", text, LINES, do=f"line {line.inside.line}")
         for line in found.lines
         for one in line.conversions
         for text in _better(line, one)

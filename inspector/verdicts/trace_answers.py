@@ -10,6 +10,7 @@ from inspector.facts.conversion import Loss, Trace
 from inspector.facts.nodes import Nodes
 from inspector.facts.statements import Statement, Statements
 from inspector.facts.unknown import Unknown
+from inspector.verdicts.answers.words import answer
 from inspector.verdicts.graph_nodes import graphs
 from inspector.verdicts.host_answers import advice, host_answers
 
@@ -37,14 +38,10 @@ def answers(found: Statements, trace: Trace) -> Iterator[Answer]:
     yield _copied(rows, trace)
     if trace.calls_skipped:
         text = f"A sample: {trace.calls_skipped:,} calls from Python left out."
-        yield _answer("sampled", text, "trace.calls_skipped")
+        yield answer("sampled", text, "trace.calls_skipped")
     if trace.dropped:
         text = f"{trace.dropped:,} records did not fit: this is of the last {trace.events:,}."
-        yield _answer("records-dropped", text, "trace.dropped")
-
-
-def _answer(slug: str, text: str, evidence: str, costs: int = 0) -> Answer:
-    return Answer(slug, text, True, (), (evidence,), "", costs)
+        yield answer("records-dropped", text, "trace.dropped")
 
 
 def _copied(rows: Sequence[Statement], trace: Trace) -> Answer:
@@ -61,9 +58,9 @@ def _copied(rows: Sequence[Statement], trace: Trace) -> Answer:
     if inside:
         parts.append(f"{size(sum(one.bytes for one in inside))} copied inside libraries")
     if not parts:
-        return _answer("no-copy-in-your-lines", _elsewhere(rows, trace), "statements.rows")
+        return answer("no-copy-in-your-lines", _elsewhere(rows, trace), "statements.rows")
     text = ", ".join(parts)
-    return _answer("lines-copied", f"{text[0].upper()}{text[1:]}.", "statements.rows", costs=total)
+    return answer("lines-copied", f"{text[0].upper()}{text[1:]}.", "statements.rows", costs_bytes=total)
 
 
 def _lines(rows: Sequence[Statement]) -> str:
@@ -92,7 +89,7 @@ def _hosted(trace: Trace) -> Iterator[Answer]:
     if trace.hosted.asked:
         hosts = ", ".join(path.rpartition("/")[2] for path in trace.hosted.hosts)
         text = f"{hosts} called Python's C API {counted(trace.hosted.asked, 'time')}."
-        yield _answer("hosted", text, "trace.hosted")
+        yield answer("hosted", text, "trace.hosted")
 
 
 def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
@@ -101,7 +98,7 @@ def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
         for loss in row.losses:
             if not _is_rounding(loss):
                 text = f"{_changed(loss)} in line {row.site.line}: {_pair(loss)}."
-                yield _answer("values-changed", text, "statements.rows")
+                yield answer("values-changed", text, "statements.rows")
                 return
 
 

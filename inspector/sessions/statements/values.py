@@ -182,10 +182,10 @@ def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[s
     return Related("apart", "", 0, "", False)
 
 
-def unpacked(value: Any, operands: dict[str, Before], now: dict[str, Found]) -> Related | None:
+def unpacked(
+    value: list[Any] | tuple[Any, ...], operands: dict[str, Before], now: dict[str, Found]
+) -> Related | None:
     """The operand whose elements are the numbers of a list or tuple; None if none is known to be."""
-    if type(value) not in (list, tuple):
-        return None
     for name, one in operands.items():
         live = now.get(name, NONE)
         single = live and id(live[0]) == one.address and len(one.blocks) == one.total == 1

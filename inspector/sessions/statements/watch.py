@@ -148,6 +148,8 @@ class StatementWatch:
         if was == id(value) and written.kind == "assign" and not is_operand:
             return  # it raised before it bound, or bound the same object again
         blocks = values.elements_of(value)
+        if not blocks and type(value) not in (list, tuple):
+            return
         now = {name: values.named(frame, name) for name in running.operands}
         if not blocks:
             self._unpacked(running, target, value, now)

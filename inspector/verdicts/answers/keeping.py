@@ -104,13 +104,9 @@ def searched(name: str, facts: Facts) -> Iterator[Answer]:
 def _reach(typed: list[str], others: list[str]) -> str:
     """What can be typed, and what the others are."""
     if not others:
-        return f": {listed([*map(code, typed[:MOST_NAMED]), *_more(typed)])}"
+        return f": {listed(map(code, typed), MOST_NAMED)}"
     can = f" {few(len(typed)).capitalize()} you can reach;" if typed else " No path to it is known:"
     return f".{can} {listed(others[:MOST_NAMED])}"
-
-
-def _more(typed: list[str]) -> list[str]:
-    return [f"{len(typed) - MOST_NAMED:,} more"] if len(typed) > MOST_NAMED else []
 
 
 def _others(owners: Iterable[Owner]) -> Iterator[str]:

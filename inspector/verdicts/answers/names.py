@@ -28,8 +28,7 @@ def _history(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
     if total < LEAST_BYTES:
         return
     places = [row.place for row in rows]
-    more = [f"{len(places) - MOST_NAMED:,} more"] if len(places) > MOST_NAMED else []
-    held = listed([*map(code, places[:MOST_NAMED]), *more])
+    held = listed(map(code, places), MOST_NAMED)
     do = max((row.do for row in rows), key=len)
     ways = do.split(", then ")
     cure = f"{' and then '.join(map(code, ways))} {'frees' if len(ways) == 1 else 'free'} them"

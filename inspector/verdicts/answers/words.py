@@ -30,9 +30,11 @@ def few(count: int) -> str:
     return words[count] if count < len(words) else f"{count:,}"
 
 
-def listed(words: Iterable[str]) -> str:
-    """ "a, b and c"."""
-    *first, last = words
+def listed(words: Iterable[str], most: int = 0) -> str:
+    """ "a, b and c"; with `most`, those and "9 more"."""
+    every = list(words)
+    left = len(every) - most if most else 0
+    *first, last = [*every[:most], f"{left:,} more"] if left > 0 else every
     return f"{', '.join(first)} and {last}" if first else last
 
 
