@@ -46,7 +46,7 @@ class Held:
     references: int | Unknown
     bytes: int | Unknown
     where: str = field(default="", compare=False)
-    """Addresses of its first blocks, "7f00-7f10 7f80-7f90"; a str, which no census counts."""
+    """Addresses of its blocks, "7f00-7f10 7f80-7f90", if it is nothing else. A str: no census counts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,8 @@ class Snapshot:
     names: tuple[Held, ...]
     resident_bytes: int | Unknown
     """Resident set of the process (VmRSS, proc(5))."""
+    complete: bool = True
+    """Whether all that the names reach was walked; modules and code are never."""
 
     def __repr__(self) -> str:
         return (
@@ -103,6 +105,8 @@ class Difference:
     names: tuple[NameChange, ...]
     walk_ns: int
     """Time of both heap walks together."""
+    complete: bool = True
+    """Whether both snapshots are of all that the names reach."""
 
     def __repr__(self) -> str:
         names = ", ".join(f"{row.name} {row.change}" for row in self.names[:3])
@@ -120,6 +124,7 @@ def subtract(later: Snapshot, earlier: Snapshot) -> Difference:
         _types(later.heap, earlier.heap),
         _names(later.names, earlier.names),
         later.heap.walk_ns + earlier.heap.walk_ns,
+        later.complete and earlier.complete,
     )
 
 

@@ -146,8 +146,10 @@ def _watched(fact: CellCall) -> tuple[Block, ...]:
 def _traced(trace: Trace | Unknown) -> tuple[Block, ...]:
     if isinstance(trace, Unknown):
         return (Line("trace", text(str(trace), "warn")),)
-    copied = size(sum(copy.copied_bytes for copy in trace.copies if copy.verdict == "copied"))
-    return (Fold(Line("trace", text(f"{copied} copied"), text("--all", "dim")), view(trace), 0),)
+    copied = sum(copy.copied_bytes for copy in trace.copies if copy.verdict == "copied")
+    calls = counted(sum(len(call.conversions) for call in trace.calls), "function")
+    said = f"{size(copied)} copied" if copied else f"no copy was seen; it called {calls} of the C API"
+    return (Fold(Line("trace", text(said), text("--all", "dim")), view(trace), 0),)
 
 
 def _of_ledger(leaks: Leaks | Unknown) -> tuple[Block, ...]:

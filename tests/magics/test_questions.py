@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-ROWS, COLUMNS = 24, 80
+ROWS, COLUMNS, HEAD = 24, 80, 5
+"""Lines and cells of a first screen; the lines of its head."""
 Run = Callable[[str], tuple[Any, list[dict[str, str]]]]
 XARRAY = """import xarray as xr, numpy as np
 xr.Dataset({"v": (("x", "y"), np.random.rand(600, 400))}).to_zarr(folder, zarr_format=2)
@@ -122,7 +123,9 @@ def test_the_first_screen_answers(
     text = bundles[-1]["text/plain"].splitlines()
     assert len(text) <= ROWS and max(map(len, text)) <= COLUMNS, "\n".join(text)
     assert re.search(wanted, " ".join(" ".join(text).split())), "\n".join(text)
-    assert re.search(wanted.split(".*")[0], _words(bundles[-1]["text/html"])[:1_000])
+    first = wanted.split(".*")[0]
+    assert re.search(first, " ".join(" ".join(text[:HEAD]).split())), "it stands too low"
+    assert re.search(first, _words(bundles[-1]["text/html"])[:1_000])
 
 
 def _words(page: str) -> str:

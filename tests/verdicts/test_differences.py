@@ -17,7 +17,7 @@ def test_what_names_hold_more_and_what_only_shows_older_bytes() -> None:
     view = NameChange("v", "born", "numpy.ndarray", 1, 400_000, "big")
     assert said([new, view], 800_000) == ["`w` holds 800 kB more.", "`v` shows bytes of `big`: nothing new."]
     assert said([view]) == ["`v` shows bytes of `big`: nothing new."]
-    assert said([]) == ["No name holds 1.0 kB more."]
+    assert said([]) == ["No name holds 1.0 kB more (modules and code not counted)."]
 
 
 def test_a_name_that_is_gone_has_freed_its_bytes_only_where_the_heap_says_so() -> None:
@@ -39,3 +39,15 @@ def test_real_names() -> None:
     names.update(view=names["big"][::2], own=np.ones(10_000))
     change = {row.name: row for row in (inspector.snapshot(names) - before).names}
     assert (change["view"].of, change["own"].of) == ("big", "") and change["own"].bytes >= 80_000
+
+
+def test_a_list_with_more_than_views_is_no_view() -> None:
+    """Bytes of its own, or more blocks than are noted, are something new."""
+    names: dict[str, object] = {"big": np.zeros(50_000)}
+    before = inspector.snapshot(names)
+    big = names["big"]
+    assert isinstance(big, np.ndarray)
+    new = np.ones(10)
+    names.update(pair=[big[::2], big], text=[big, "x" * 5_000], many=[*(big[n:] for n in range(16)), new])
+    change = {row.name: row.of for row in (inspector.snapshot(names) - before).names}
+    assert (change["pair"], change["text"], change["many"]) == ("big", "", "")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _OURS: tuple[type, ...] = (Heap, Held, NameChange, Snapshot, TypeChange, TypeCount, Unknown, _native.Subject)
 MOST_BLOCKS = 16
+MOST_OWN_BYTES = 1_000
+"""Of a name that is nothing but its blocks: a list of two views, but not with a long text beside them."""
 _Row = tuple[str, str, int, int | None, int]
 """A row of `_native.names`."""
 _NOT_ASKED = Unknown("not asked: `heap(retained=N)` finds it for the N heaviest types")
@@ -46,21 +48,24 @@ def snapshot(names: Mapping[str, Any]) -> Snapshot:
     """
     if type(names) is not dict:
         raise no_plain_dict(f"cannot take a snapshot of a {type(names).__name__}", "snapshot(dict(names))")
-    bare = Snapshot(Heap(0, 0, (), 0), _names(names) if names else (), resident_bytes())
+    held, complete = _names(names) if names else ((), True)
+    bare = Snapshot(Heap(0, 0, (), 0), held, resident_bytes(), complete)
     return replace(bare, heap=heap())  # last: the census leaves out what a fact holds
 
 
-def _names(names: dict[str, Any]) -> tuple[Held, ...]:
+def _names(names: dict[str, Any]) -> tuple[tuple[Held, ...], bool]:
+    """(what each name holds, whether that is all that it reaches)."""
     from inspector.objects.reach.reached import reached  # the adapters with it
 
     rows = _native.names(names)
     subjects = [x if type(x := names[row[0]]) is _native.Subject else _native.Subject(x) for row in rows]
-    found, _ = reached(subjects, (names,))
-    return tuple(_held(*pair) for pair in zip(rows, found, strict=True))
+    found, complete = reached(subjects, (names,))
+    return tuple(_held(*pair) for pair in zip(rows, found, strict=True)), complete
 
 
 def _held(row: _Row, of: Reached) -> Held:
     name, type_name, address, references, _ = row
     count = Unknown("immortal: its count has no meaning") if references is None else references
-    where = " ".join(f"{b.range.start:x}-{b.range.stop:x}" for b in of.blocks[:MOST_BLOCKS])
+    is_whole = len(of.blocks) <= MOST_BLOCKS and of.own_bytes <= MOST_OWN_BYTES
+    where = " ".join(f"{b.range.start:x}-{b.range.stop:x}" for b in of.blocks) if is_whole else ""
     return Held(name, type_name, f"{address:#x} {type_name}", count, of.bytes or row[4], where)
