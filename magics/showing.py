@@ -9,7 +9,7 @@ Where the value is used, as in `r = %inspect x`, it is returned and not displaye
 import dis
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html import escape
 from types import FrameType
 from typing import Any
@@ -56,7 +56,8 @@ def shown_if_raised(draw: Callable[[], Any]) -> Iterator[None]:
     except InspectorError:
         raise
     except BaseException:
-        show(draw())
+        with suppress(InspectorError):  # what could not begin has nothing to show: the error is told
+            show(draw())
         raise
 
 
