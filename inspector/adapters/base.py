@@ -19,10 +19,10 @@ from inspector.facts.record import dataclass
 from inspector.facts.strides import dense
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_bases, type_namespace
-from inspector.objects.classes import type_name as type_name  # adapters import it from here
+from inspector.objects.classes import type_module as type_module  # adapters import it from here
+from inspector.objects.classes import type_name as type_name
 
 NOT_SAID = Unknown("the protocol does not say")
-_MODULE = type.__dict__["__module__"].__get__
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,12 +266,6 @@ def blocks_of(adapter: Adapter, x: Any, blocks: tuple[Elements, ...]) -> int:
     """Number of blocks of `x`: a table may have more blocks than those whose address is known."""
     table = adapter.columns(x, 0)
     return max(len(blocks), table[2] if table is not None else 0)
-
-
-def type_module(kind: type) -> str:
-    """`kind.__module__` as CPython stores it; "" if a class has replaced it by something else."""
-    module = _MODULE(kind)
-    return module if type(module) is str else ""
 
 
 def type_attribute(kind: type, name: str) -> Any:

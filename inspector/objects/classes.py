@@ -13,6 +13,7 @@ _HEAP_TYPE = 1 << 9
 _FLAGS = type.__dict__["__flags__"].__get__
 _BASIC_SIZE = type.__dict__["__basicsize__"].__get__
 _NAME = type.__dict__["__name__"].__get__
+_MODULE = type.__dict__["__module__"].__get__
 _MRO = type.__dict__["__mro__"].__get__
 _NAMESPACE = type.__dict__["__dict__"].__get__
 
@@ -20,6 +21,15 @@ _NAMESPACE = type.__dict__["__dict__"].__get__
 def type_name(kind: type) -> str:
     """`kind.__name__` as CPython stores it, without code of the metaclass."""
     return str(_NAME(kind))
+
+
+def type_module(kind: type) -> str:
+    """`kind.__module__` as CPython stores it; "" if the class names none, or has replaced it."""
+    try:
+        module = _MODULE(kind)
+    except AttributeError:  # a heap type of C whose name has no dot
+        return ""
+    return module if type(module) is str else ""
 
 
 def type_bases(kind: type) -> tuple[type, ...]:

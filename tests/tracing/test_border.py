@@ -373,3 +373,28 @@ def test_the_record_of_a_binding_framework_is_no_argument(specimens: Any) -> Non
     (call,) = t.calls
     assert [value.text for value in call.arguments] == ["21"]
     assert "made.twice(21) 21 → 42" in " ".join(t.tree().split())
+
+
+NAMELESS = """
+#include <Python.h>
+static PyType_Slot slots[] = {{0, NULL}};
+static PyType_Spec spec = {"Nodot", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
+static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "nameless", NULL, -1, NULL};
+PyMODINIT_FUNC PyInit_nameless(void) {
+    PyObject *module = PyModule_Create(&def);
+    PyModule_AddObject(module, "Nodot", PyType_FromSpec(&spec));
+    return module;
+}
+"""
+
+
+@pytest.mark.filterwarnings("ignore:builtin type Nodot has no __module__")
+def test_a_type_that_names_no_module_does_not_keep_a_trace_from_beginning(specimens: Any) -> None:
+    """Its `__module__` raises AttributeError (PyType_FromSpec of a name without a dot)."""
+    module = specimens.build("nameless", NAMELESS)
+    with pytest.raises(AttributeError):
+        _ = module.Nodot.__module__
+    with inspector.trace("nameless") as trace:
+        one = module.Nodot()
+    assert [call.function for call in trace.fact.calls] in ([], ["nameless.Nodot"])
+    assert inspector.inspect(one).facts["object"].type_name.endswith("Nodot")

@@ -23,12 +23,11 @@ from types import (
 from typing import Any, Final
 
 from inspector.errors import InspectorError
-from inspector.objects.classes import is_heap_type, type_name
+from inspector.objects.classes import is_heap_type, type_module, type_name
 from inspector.tracing.arm.type_files import lies_in
 
 _dict_of = type.__dict__["__dict__"].__get__
 _flags_of = type.__dict__["__flags__"].__get__
-_module_of = type.__dict__["__module__"].__get__
 _HAVE_VECTORCALL = 1 << 11  # Include/object.h
 _PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
 _BOUND = (classmethod, staticmethod)
@@ -168,10 +167,10 @@ class Targets:
         self.modules.append(module)
 
     def _type(self, module: str, kind: type) -> None:
-        home = _module_of(kind)
+        home = type_module(kind)
         is_pythons = vars(builtins).get(type_name(kind)) is kind or not is_heap_type(kind)
         is_bare = home == "builtins" and not is_pythons  # PyO3 names no module
-        is_named = isinstance(home, str) and _package(home) == _package(module)
+        is_named = home != "" and _package(home) == _package(module)
         if not is_named and not is_bare and not lies_in(kind, home, module):
             return
         self._seen.add(id(kind))
@@ -280,9 +279,9 @@ def _belongs(value: Any, module: str) -> bool:
         return _package(value.__module__) == _package(module)
     bound = value.__self__
     owner = bound if isinstance(bound, type) else type(bound)
-    home = _module_of(owner)
+    home = type_module(owner)
     is_pythons = home != "builtins" or vars(builtins).get(type_name(owner)) is owner
-    is_unnamed = owner in (ModuleType, type(None)) or not isinstance(home, str) or not is_pythons
+    is_unnamed = owner in (ModuleType, type(None)) or not home or not is_pythons
     return is_unnamed or _package(home) == _package(module)
 
 
@@ -309,6 +308,6 @@ def subclasses(kinds: Iterable[type]) -> list[type]:
 
 def _compiled_by_cffi(value: Any) -> list[tuple[str, Any]]:
     """The functions of a library in a module compiled by cffi: created here as on first use."""
-    if type_name(type(value)) != "Lib" or _module_of(type(value)) != "_cffi_backend":
+    if type_name(type(value)) != "Lib" or type_module(type(value)) != "_cffi_backend":
         return []
     return [(name, one) for name, one in value.__dict__.items() if callable(one)]

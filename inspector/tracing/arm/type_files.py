@@ -7,7 +7,7 @@ only "Box" for many others, which therefore appear as builtins.
 # SPDX-License-Identifier: MIT
 import sys
 from types import MethodDescriptorType
-from typing import Any, Final
+from typing import Final
 
 from inspector import _native
 from inspector.objects.classes import is_heap_type
@@ -17,9 +17,9 @@ _METHOD_AT: Final = 40
 """Of PyMethodDescrObject: `d_method`, in the table of its library (Include/cpython/descrobject.h)."""
 
 
-def lies_in(kind: type, home: Any, module: str) -> bool:
+def lies_in(kind: type, home: str, module: str) -> bool:
     """Whether the type is in the module's own file; for a `home`, its `__module__`, that names no module."""
-    if not isinstance(home, str) or (home != "builtins" and home.partition(".")[0] in sys.modules):
+    if home != "builtins" and home.partition(".")[0] in sys.modules:
         return False
     file = vars(sys.modules[module]).get("__file__")
     image = _native.image(_address(kind))

@@ -4,9 +4,10 @@
 from collections.abc import Sequence
 
 from inspector import _native
+from inspector.objects.classes import type_module
 from inspector.tracing.arm.targets import subclasses
 
-_name_of, _module_of = type.__dict__["__qualname__"].__get__, type.__dict__["__module__"].__get__
+_name_of = type.__dict__["__qualname__"].__get__
 CAPSULES = "destructor of a capsule"
 
 
@@ -33,8 +34,7 @@ class TypeSlots:
 
     def _keep(self, rows: list[tuple[int, type, str]]) -> None:
         for number, kind, slot in rows:
-            module = _module_of(kind)
-            self.modules[number] = module if isinstance(module, str) else ""
+            self.modules[number] = type_module(kind)
             self.names[number] = f"{self.modules[number]}.{_name_of(kind)}.{slot}".removeprefix("builtins.")
 
     def end(self) -> None:

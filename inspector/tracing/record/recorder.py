@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from inspector import _native
 from inspector.errors import InspectorError
+from inspector.objects.classes import type_module
 from inspector.tracing.arm.allocation_slots import AllocationSlots, caller
 from inspector.tracing.arm.capi_slots import GRADES, CapiSlots
 from inspector.tracing.arm.foreign_calls import ForeignSlots, names
@@ -271,7 +272,6 @@ class Recorder:
 
 
 _name_of = type.__dict__["__qualname__"].__get__
-_module_of = type.__dict__["__module__"].__get__
 
 
 def _meant(one: Any) -> str | CodeType:
@@ -280,5 +280,5 @@ def _meant(one: Any) -> str | CodeType:
         return one
     if not isinstance(one, type):
         return ""
-    module = _module_of(one)
-    return f"{module}.{_name_of(one)}" if isinstance(module, str) and module != "builtins" else _name_of(one)
+    module = type_module(one)
+    return f"{module}.{_name_of(one)}" if module not in ("", "builtins") else _name_of(one)
