@@ -42,6 +42,26 @@ def census(ours: tuple[type, ...], /) -> tuple[list[tuple[str, int, int]], int, 
     Objects of the types in `ours` are neither counted nor traversed. Runs no user code, with the gc disabled.
     """
 
+# native/heap/account.c
+def account(
+    ours: tuple[type, ...], told: tuple[tuple[int, int, type], ...], /
+) -> tuple[
+    list[tuple[int, int, tuple[int, ...]]],
+    list[tuple[int, int, int, str, int]],
+    list[tuple[str, int, int]],
+    list[tuple[str, int, int]],
+    list[tuple[str, int, int]],
+    int,
+    int,
+]:
+    """Whose the resident bytes of anonymous memory are; `told`: (start, stop, type) of buffers.
+
+    Returns (mappings, gaps, small, large, buffers, pools, live blocks in pools). A mapping: (start, stop,
+    resident bytes: objects, buffers, other live blocks of malloc, free in pymalloc, free in malloc, in fast
+    bins, stacks, libraries' data, the walk's own). A gap: (start, stop, resident bytes, file whose data
+    points there, how often). The others: (type name, blocks, bytes); large and buffers resident ones.
+    """
+
 # native/objects/names.c
 def names(namespace: dict[str, Any], /) -> list[tuple[str, str, int, int | None, int]]:
     """Rows of a namespace: (name, type name, address, references or None if immortal, own bytes).

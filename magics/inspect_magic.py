@@ -25,6 +25,7 @@ from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
 from inspector.sessions.cell_changes import what_changed
+from inspector.sessions.memory import memory
 
 MOST_BESIDE = 12
 """Objects that are compared with each other."""
@@ -56,6 +57,7 @@ class InspectMagics(Magics, Defaults):
           %inspect x --after "f(x)" what this expression would copy
           %inspect x y              compare: who is a view of whom
           %inspect --map            your names on the addresses they cover
+          %inspect --memory         where the memory of this process went
           %inspect --on client x    a Dask Future, on its worker; all keys without x
           r = %inspect x            the report: r.refs.references, r.to_json()
 
@@ -101,6 +103,8 @@ class InspectMagics(Magics, Defaults):
 
             keys = [self._value(expression) for expression in expressions]
             return clusters.report(self._value(options.on), keys, options)
+        if options.memory:
+            return Report("memory", {"account": memory()})
         if not expressions:
             return self._namespace(options)
         if options.to or options.after:

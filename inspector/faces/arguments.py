@@ -50,6 +50,7 @@ LOOK = (
 LIVE = _switch("--live", help="show a live view in a notebook")
 VIEWS = (
     _switch("--map", help="show your names on the addresses they cover"),
+    _switch("--memory", help="show where the memory of the process went"),
     _switch("--graph", help="walk through its holders and what it holds"),
     _switch("--strides", help="show which bytes each element of an array uses"),
     _switch("--layers", help="show its layers as a tree and its pages as a strip"),

@@ -28,6 +28,7 @@ COLUMNS: Final = {
     "chain": "chain:Chain",
     "retained": "refs:Retained",
     "heap": "heap:Heap",
+    "account": "account:Account",
     "snapshot": "heap:Snapshot",
     "difference": "heap:Difference",
     "comparison": "comparison:Comparison",

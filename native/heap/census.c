@@ -33,6 +33,8 @@ typedef struct {
     PyObject *ours;         // borrowed tuple of types
     PyObject *wanted;       // borrowed tuple of type names, or NULL
     arena_stack *found;     // the objects of each wanted name
+    census_look look;       // or NULL
+    void *argument;         // of `look`
     PyObject *waiting[LAG]; // borrowed
     size_t first, next;     // of waiting; they only grow
     arena_stack open;       // counted objects whose references are still to be followed
@@ -92,6 +94,9 @@ static int count(census *c, PyObject *object) {
         push(c, &c->found[row->mark - WANTED], object);
     }
     tally_add(row, object);
+    if (c->look && c->look(object, &row->rule, c->argument) < 0) {
+        c->failed = 1;
+    }
     return 1;
 }
 
@@ -225,6 +230,16 @@ static int census_run(census *c) {
 
 int census_collect(PyObject *ours, PyObject *wanted, arena_stack *found) {
     census c = {.ours = ours, .wanted = wanted, .found = found};
+    int result = census_run(&c);
+    census_deinit(&c);
+    if (result < 0) {
+        interrupt_raise(&c.watch);
+    }
+    return result;
+}
+
+int census_each(PyObject *ours, census_look look, void *argument) {
+    census c = {.ours = ours, .look = look, .argument = argument};
     int result = census_run(&c);
     census_deinit(&c);
     if (result < 0) {

@@ -53,6 +53,8 @@ typedef struct {
 
 int scan_runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out, size_t left_out_count,
                    scratch *memory);
+// The same without what is swapped out: the pages that the kernel counts as resident.
+int resident_runs_init(scan_runs *ret, const memory_maps *maps, scratch *memory);
 
 // memory/scan.c: finds every word of those ranges whose value lies in a needle.
 typedef struct {

@@ -24,6 +24,7 @@ typedef struct {
     scan_runs *runs;
     const scan_range *left_out; // borrowed: sorted
     size_t left_out_count, next;
+    uint64_t wanted; // categories, of which a page must have one
 } pages_cut;
 
 // Adds a run, or extends the last one: adjacent mappings and regions become one read.
@@ -76,7 +77,7 @@ static void pages_region(const struct pagemap_region *region, void *argument) {
 static int pages_by_ioctl(int pagemap, uintptr_t start, uintptr_t stop, pages_cut *cut) {
     struct pagemap_query query = {.category_inverted = PAGEMAP_ZERO,
                                   .category_mask = PAGEMAP_ZERO,
-                                  .category_anyof_mask = PAGEMAP_PRESENT | PAGEMAP_SWAPPED,
+                                  .category_anyof_mask = cut->wanted,
                                   .return_mask = PAGEMAP_PRESENT};
     pages_present present = {cut, 0};
     if (pagemap_walk(pagemap, query, start, stop, pages_region, &present) < 0) {
@@ -89,6 +90,7 @@ static int pages_by_ioctl(int pagemap, uintptr_t start, uintptr_t stop, pages_cu
 // Reads 512 words a call: one 4 KiB buffer covers 2 MiB of memory.
 static int pages_by_table(int pagemap, uintptr_t start, uintptr_t stop, pages_cut *cut) {
     uint64_t entries[512];
+    uint64_t words = PAGEMAP_WORD_PRESENT | (cut->wanted & PAGEMAP_SWAPPED ? PAGEMAP_WORD_SWAPPED : 0);
     for (uintptr_t at = start; at < stop;) {
         size_t wanted = (stop - at) / PAGE_SIZE_BYTES < 512 ? (stop - at) / PAGE_SIZE_BYTES : 512;
         ssize_t got = pread(pagemap, entries, wanted * 8, (off_t)(at / PAGE_SIZE_BYTES * 8));
@@ -96,7 +98,7 @@ static int pages_by_table(int pagemap, uintptr_t start, uintptr_t stop, pages_cu
             return -1;
         }
         for (size_t i = 0; i < (size_t)got / 8; i++, at += PAGE_SIZE_BYTES) {
-            if (entries[i] >> 62) { // bit 63: present, bit 62: swapped (proc_pid_pagemap(5))
+            if (entries[i] & words) {
                 pages_add(cut, at, at + PAGE_SIZE_BYTES);
             } else {
                 cut->runs->untouched_bytes += PAGE_SIZE_BYTES;
@@ -113,15 +115,17 @@ static int pages_is_searched(const memory_map *map) {
              memcmp(map->path, "[v", 2) == 0); // [vvar] and the like belong to the kernel
 }
 
-int scan_runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out, size_t left_out_count,
-                   scratch *memory) {
+static int runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out, size_t left_out_count,
+                     uint64_t wanted, scratch *memory) {
     *ret = (scan_runs){.rows = scratch_alloc(memory, RUNS_MAX * sizeof(scan_range))};
     if (!ret->rows) {
         return -1;
     }
     _close_ int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    pages_cut cut = {ret, left_out, left_out_count, 0};
-    qsort(left_out, left_out_count, sizeof *left_out, addresses_compare);
+    pages_cut cut = {ret, left_out, left_out_count, 0, wanted};
+    if (left_out_count) {
+        qsort(left_out, left_out_count, sizeof *left_out, addresses_compare);
+    }
     int way = pagemap >= 0 ? 0 : 2; // 0: ioctl, 1: table, 2: every page
     for (size_t i = 0; i < maps->count; i++) {
         const memory_map *map = &maps->rows[i];
@@ -140,6 +144,15 @@ int scan_runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out
         }
     }
     return 0;
+}
+
+int scan_runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out, size_t left_out_count,
+                   scratch *memory) {
+    return runs_init(ret, maps, left_out, left_out_count, PAGEMAP_PRESENT | PAGEMAP_SWAPPED, memory);
+}
+
+int resident_runs_init(scan_runs *ret, const memory_maps *maps, scratch *memory) {
+    return runs_init(ret, maps, NULL, 0, PAGEMAP_PRESENT, memory);
 }
 
 int scan_ranges_parse(PyObject *pairs, scratch *memory, size_t spare, scan_range **ret, size_t *ret_count) {

@@ -59,6 +59,7 @@ int error_no_memory(void);
     PART(subject) \
     PART(call) \
     PART(census) \
+    PART(account) \
     PART(names) \
     PART(retained) \
     PART(reached) \

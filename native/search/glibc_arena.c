@@ -4,7 +4,8 @@
 // whose first word nobody wrote since. Only the list itself tells which it is, and lists begin in the arena
 // (struct malloc_state, glibc 2.32 to 2.42: three ints, fastbinsY[10], top, last_remainder, bins[254]). A
 // thread's arena is named by its heap. The main one is a static of libc without a symbol: it is where most of
-// 127 pairs of words in a row point at themselves, as empty bins do, behind a pointer to the end of [heap].
+// 127 pairs of words in a row point at themselves, as empty bins do, behind a pointer to the end of [heap];
+// none is 0, or the words before the arena would do, together with most of its bins.
 //
 // Limits. Lists of LINKS_MAX chunks: of a longer one what it begins with. Other threads take chunks from a
 // list while it is read: then one in it may be missed, and counts as live.
@@ -16,6 +17,7 @@
 #include <link.h>
 
 enum { FAST_BINS = 16, TOP = 96, BINS = 112, BIN_COUNT = 127 };
+enum { FAST_BIN_COUNT = 10, FAST_CHUNKS_MAX = 1 << 22 };
 enum { EMPTY_LEAST = 16, LINKS_MAX = 1 << 14, HEAP_NAME = 6 };
 
 typedef struct {
@@ -34,7 +36,7 @@ static UNSANITIZED int is_arena(const memory_maps *maps, uintptr_t at) {
     for (uintptr_t i = 0; top && i < BIN_COUNT; i++) {
         const uintptr_t *links = (const uintptr_t *)(at + BINS + 16 * i);
         uintptr_t bin = (uintptr_t)links - 16;
-        if ((links[0] == bin) != (links[1] == bin)) {
+        if (!links[0] || !links[1] || (links[0] == bin) != (links[1] == bin)) {
             return 0;
         }
         empty += links[0] == bin;
@@ -90,3 +92,22 @@ UNSANITIZED int malloc_arena_has(const memory_maps *maps, uintptr_t arena, uintp
     }
     return 0;
 }
+
+UNSANITIZED uint64_t malloc_fast_bytes(const memory_maps *maps, uintptr_t arena) {
+    uint64_t bytes = 0;
+    for (uintptr_t bin = 0; bin < FAST_BIN_COUNT; bin++) {
+        uintptr_t at = ((const uintptr_t *)(arena + FAST_BINS))[bin];
+        for (int i = 0; at && at % 16 == 0 && i < FAST_CHUNKS_MAX; i++) {
+            const memory_map *map = memory_maps_find(maps, at);
+            if (!map || map->permissions[1] != 'w' || at + 32 > map->stop) {
+                break;
+            }
+            bytes += 16 * (bin + 2);
+            const uintptr_t *link = (const uintptr_t *)(at + 16);
+            at = *link ^ (uintptr_t)link >> 12;
+        }
+    }
+    return bytes;
+}
+
+UNSANITIZED uintptr_t malloc_arena_top(uintptr_t arena) { return *(const uintptr_t *)(arena + TOP); }

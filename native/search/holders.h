@@ -51,6 +51,20 @@ enum { MALLOC_ARENA_BYTES = 2200 }; // struct malloc_state
 uintptr_t malloc_arena_find(const memory_maps *maps);
 int malloc_arena_has(const memory_maps *maps, uintptr_t arena, uintptr_t chunk, uintptr_t size);
 
+// For walks over all of malloc's memory (all guarded), malloc_chunks.c and glibc_arena.c.
+// The first chunk of the heap that begins at `at`; 0: none does.
+uintptr_t malloc_heap_start(const malloc_view *view, const memory_map *map, uintptr_t at);
+// Where a thread's heap ends, and its arena.
+uintptr_t malloc_thread_heap(uintptr_t at, uintptr_t *ret_arena);
+// Tells of every chunk, header included; returns where the walk ended.
+typedef void (*malloc_look)(uintptr_t start, uintptr_t stop, block_state state, void *argument);
+uintptr_t malloc_each(const malloc_view *view, uintptr_t start, uintptr_t stop, malloc_look look,
+                      void *argument);
+// Bytes of a large block with a mapping of its own, header included, that begins at this page; 0: none.
+uintptr_t malloc_mapped_size(uintptr_t page, uintptr_t stop);
+uintptr_t malloc_arena_top(uintptr_t arena);                          // its last chunk, which is free
+uint64_t malloc_fast_bytes(const memory_maps *maps, uintptr_t arena); // of free chunks in fast bins
+
 // --- frames of running Python functions ---
 
 typedef enum { FRAME_FIELD, FRAME_LOCAL, FRAME_STACK, FRAME_BORROWED, FRAME_DEAD } frame_part;

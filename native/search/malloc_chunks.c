@@ -138,6 +138,50 @@ static UNSANITIZED uintptr_t first_chunk_of_thread_heap(uintptr_t heap, uintptr_
     return HEAP_NOT_READ; // an arena laid out otherwise (glibc 2.43)
 }
 
+UNSANITIZED uintptr_t malloc_heap_start(const malloc_view *view, const memory_map *map, uintptr_t at) {
+    if (map->path_length == 6) {
+        return at == map->start ? at : 0;
+    }
+    if (!view->usable || at % HEAP_ALIGNMENT) {
+        return 0;
+    }
+    uintptr_t first = first_chunk_of_thread_heap(at, at);
+    return first == HEAP_NOT_READ ? 0 : first;
+}
+
+// Chunks of fast bins count as live here: malloc_fast_bytes tells how many bytes they are.
+UNSANITIZED uintptr_t malloc_each(const malloc_view *view, uintptr_t start, uintptr_t stop, malloc_look look,
+                                  void *argument) {
+    uintptr_t at = start;
+    while (at + CHUNK_HEADER <= stop) {
+        const chunk *here = (const chunk *)at;
+        uintptr_t size = chunk_size(here);
+        if (size < CHUNK_MIN || size % 16 || size > stop - at || here->size & IS_MMAPPED) {
+            break;
+        }
+        const chunk *next = (const chunk *)(at + size);
+        int is_free = at + size + CHUNK_HEADER > stop || !(next->size & PREV_INUSE) ||
+                      (view->tcache_key && here->user[1] == view->tcache_key);
+        look(at, at + size, is_free ? BLOCK_FREE : BLOCK_LIVE, argument);
+        at += size;
+    }
+    return at;
+}
+
+UNSANITIZED uintptr_t malloc_thread_heap(uintptr_t at, uintptr_t *ret_arena) {
+    const uintptr_t *head = (const uintptr_t *)at;
+    *ret_arena = head[0];
+    return at + head[2];
+}
+
+// From glibc 2.43 on the size leaves out the header: it is 16 short of whole pages.
+UNSANITIZED uintptr_t malloc_mapped_size(uintptr_t page, uintptr_t stop) {
+    const chunk *here = (const chunk *)page;
+    uintptr_t size = chunk_size(here), whole = size % 4096 == 0 ? size : size + CHUNK_HEADER;
+    int is_one = (here->size & 7) == IS_MMAPPED && here->previous_size == 0 && whole % 4096 == 0 && size;
+    return is_one && whole <= stop - page ? whole : 0;
+}
+
 // The run of pages that exist which holds `at`, or the next one below.
 static const scan_range *run_at_or_below(const scan_runs *runs, uintptr_t at) {
     size_t above = addresses_below(runs->rows, runs->count, sizeof *runs->rows, at + 1);
@@ -156,12 +200,8 @@ static UNSANITIZED block_state mapped_block(const scan_runs *runs, const memory_
         if (page + CHUNK_HEADER > run->stop) {
             page = (run->stop - 1) & ~(uintptr_t)4095;
         }
-        const chunk *here = (const chunk *)page;
-        uintptr_t size = chunk_size(here);
-        // From glibc 2.43 on the size leaves out the header: it is 16 short of whole pages.
-        uintptr_t whole = size % 4096 == 0 ? size : size + CHUNK_HEADER;
-        if ((here->size & 7) == IS_MMAPPED && here->previous_size == 0 && whole % 4096 == 0 && size &&
-            whole <= map->stop - page && word >= page + CHUNK_HEADER && word < page + whole) {
+        uintptr_t whole = malloc_mapped_size(page, map->stop);
+        if (whole && word >= page + CHUNK_HEADER && word < page + whole) {
             *ret = (scan_range){page + CHUNK_HEADER, page + whole};
             return BLOCK_LIVE;
         }

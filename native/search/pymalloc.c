@@ -99,6 +99,17 @@ UNSANITIZED uint32_t pymalloc_pool_size(uintptr_t start) {
     return pool_is_plausible(pool) && pool_free_list_begins(pool) ? (pool->size_class + 1) * ALIGNMENT : 0;
 }
 
+UNSANITIZED int pymalloc_pool_live(uintptr_t start, uint32_t *ret_live_bytes, uint32_t *ret_blocks) {
+    const pool_header *pool = (const pool_header *)start;
+    int ignored;
+    if (!pool_is_plausible(pool) || !pool_free_list_agrees(pool, start, &ignored)) {
+        return 0;
+    }
+    *ret_blocks = pool_used(pool);
+    *ret_live_bytes = pool_used(pool) * (pool->size_class + 1) * ALIGNMENT;
+    return 1;
+}
+
 #define PREFETCH_POOLS 16u
 
 typedef struct {

@@ -12,4 +12,7 @@
 // none.
 uint32_t pymalloc_pool_size(uintptr_t start);
 
+// Guarded. Bytes and number of the live blocks of the pool that begins here: 1, or 0 where none is proved.
+int pymalloc_pool_live(uintptr_t start, uint32_t *ret_live_bytes, uint32_t *ret_blocks);
+
 #endif

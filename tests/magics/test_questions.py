@@ -60,6 +60,12 @@ QUESTIONS = [
         "a is a view of s. All 8.0 kB belong to both; writing to s changes a, and a is read-only",
     ),
     (
+        "arrow#45504",
+        "import numpy, pyarrow as pa, pyarrow.compute as pc\nx = pc.add(pa.array(numpy.ones(60_000_000)), 1)",
+        "%inspect --memory",
+        "This process holds .* [MG]B: 480 MB are arrays and buffers.*of Arrow.*DoubleArray 480 MB",
+    ),
+    (
         "ipython#11204",
         "import numpy as np\nx = np.random.rand(100_000)",
         "x * 2\n---\n%inspect",

@@ -1,0 +1,40 @@
+"""Say where a process's memory went: every resident byte once.
+
+With --script, after the script ran, before its names go. With --pid another
+process is read from outside: its heap is one row, because it is not divided.
+"""
+
+# SPDX-License-Identifier: MIT
+import argparse
+
+from inspector.errors import EXIT_DONE, InspectorError
+from inspector.faces.arguments import DRAW, WRITE, add_options
+
+GROUP = "inspect objects"
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("--script", metavar="FILE", help="run this script first")
+    parser.add_argument("--pid", type=int, default=0, help="account for this process instead")
+    add_options(parser, DRAW, WRITE)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draw the account."""
+    from inspector.faces.cli.output import show
+    from inspector.faces.cli.progress import walks
+    from inspector.faces.cli.target import Target
+    from inspector.report import Report
+    from inspector.sessions.memory import memory
+
+    if options.pid and options.script:
+        raise InspectorError(
+            "--pid and --script are two processes.", slug="bad-option", do="give one of them"
+        )
+    target = None if options.pid else Target(options.script, quiet=options.json)
+    with walks():
+        report = Report("memory", {"account": memory(options.pid)})
+    del target  # the script's names lived until here
+    show(report, options)
+    return EXIT_DONE

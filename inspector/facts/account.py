@@ -1,0 +1,72 @@
+"""The account of a process: every resident byte once, by what it is for."""
+
+# SPDX-License-Identifier: MIT
+from typing import Final
+
+from inspector.facts.answers import Answer
+from inspector.facts.record import dataclass
+
+KINDS: Final = {
+    "objects": "Python objects",
+    "buffers": "arrays and buffers",
+    "blocks": "blocks of C code",
+    "mapped": "mapped by libraries",
+    "free": "free, kept",
+    "heap": "heap",
+    "libraries": "libraries",
+    "files": "mapped files",
+    "shared": "shared memory",
+    "stacks": "thread stacks",
+    "code": "machine code made",
+    "tool": "this tool",
+    "unexplained": "not explained",
+}
+"""Kind of a row -> what it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountPart:
+    """One part of a row."""
+
+    name: str
+    """A type, a library, an allocator, a file or an address range."""
+    resident_bytes: int
+    count: int
+    """Objects, blocks or mappings; 0 where they were not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountRow:
+    """Memory of one kind."""
+
+    kind: str
+    """A key of KINDS."""
+    resident_bytes: int
+    proportional_bytes: int
+    """The same, where a page that several processes share counts in part (Pss, proc_pid_smaps(5))."""
+    parts: tuple[AccountPart, ...]
+    """The largest first; they add up to the row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """All resident memory of a process; the rows add up to it."""
+
+    pid: int
+    is_self: bool
+    """False for another process: its heap is not divided, because it is read from outside."""
+    resident_bytes: int
+    """Sum of Rss over all mappings (proc_pid_smaps(5))."""
+    proportional_bytes: int
+    swapped_bytes: int
+    rows: tuple[AccountRow, ...]
+    took_ns: int
+    answers: tuple[Answer, ...] = ()
+
+    def row(self, kind: str) -> AccountRow:
+        """The row of a kind; an empty one where there is none."""
+        return next((row for row in self.rows if row.kind == kind), AccountRow(kind, 0, 0, ()))
+
+    def __repr__(self) -> str:
+        most = ", ".join(f"{KINDS[row.kind]} {row.resident_bytes:,}" for row in self.rows[:3])
+        return f"<Account: {self.resident_bytes:,} bytes resident; most: {most or 'none'}>"

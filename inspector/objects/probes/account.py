@@ -1,0 +1,267 @@
+"""The account of a process: smaps says how much is resident, the allocators' own structures whose it is."""
+
+# SPDX-License-Identifier: MIT
+import gc
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from inspector import _native
+from inspector.binaries.smaps import Area, areas
+from inspector.errors import InspectorError, TargetGone
+from inspector.facts.account import KINDS, Account, AccountPart, AccountRow
+from inspector.facts.heap import by_name
+from inspector.objects.classes import type_module
+from inspector.objects.reach.reached import blocks_of, has_blocks
+
+MOST_PARTS: Final = 200
+"""Parts of a row; the rest is one more."""
+MOST_ARRAYS: Final = 20_000
+"""Objects whose adapter is asked for their buffers."""
+_READ_IN_C: Final = ("builtins", "numpy", "pandas", "array", "_ctypes", "scipy")
+"""Modules whose buffers the walk in C reads itself, or which consist of those."""
+_SHARED: Final = ("/dev/shm/", "/memfd:", "/SYSV", "/dev/zero")
+_PYTHON, _GLIBC = "Python's allocator", "glibc's malloc"
+_OTHERS: Final = "smaller blocks that are no objects, and rounding"
+_UNKNOWN: Final = "no live Python object is known to hold them"
+
+Parts = dict[str, dict[str, list[int]]]
+"""Kind -> name of a part -> [bytes, count]."""
+
+
+class _Book:
+    """Rows in the making."""
+
+    def __init__(self) -> None:
+        self.parts: Parts = {kind: {} for kind in KINDS}
+        self.proportional = dict.fromkeys(KINDS, 0.0)
+
+    def add(self, kind: str, name: str, size: int, share: float = 1.0, count: int = 0) -> None:
+        """Add `size` bytes, of which `share` counts for this process."""
+        if size > 0:
+            part = self.parts[kind].setdefault(name, [0, 0])
+            part[0] += size
+            part[1] += count
+            self.proportional[kind] += size * share
+
+    def rows(self) -> tuple[AccountRow, ...]:
+        """The rows that hold anything, the largest first, the unexplained one last."""
+        made = [self._row(kind) for kind in KINDS if self.parts[kind]]
+        return tuple(sorted(made, key=lambda row: (row.kind == "unexplained", -row.resident_bytes)))
+
+    def _row(self, kind: str) -> AccountRow:
+        parts = [AccountPart(name, size, count) for name, (size, count) in self.parts[kind].items()]
+        parts.sort(key=lambda part: -part.resident_bytes)
+        if rest := parts[MOST_PARTS:]:
+            size = sum(part.resident_bytes for part in rest)
+            parts[MOST_PARTS:] = [AccountPart(f"{len(rest):,} more", size, sum(part.count for part in rest))]
+        total = sum(part.resident_bytes for part in parts)
+        return AccountRow(kind, total, round(self.proportional[kind]), tuple(parts))
+
+
+def account(pid: int = 0) -> Account:
+    """Account for this process, or from outside for another one.
+
+    Raises InspectorError: ptrace-forbidden; TargetGone: no-process.
+    """
+    begin, book = time.monotonic_ns(), _Book()
+    is_self = pid in (0, os.getpid())
+    if is_self:
+        told = _told()
+        found = areas()
+        walked = _native.account((_native.Subject,), told)
+    else:
+        found, walked = _of_another(pid), None
+    _fill(book, found, walked, os.getpid() if is_self else pid)
+    return Account(
+        os.getpid() if is_self else pid,
+        is_self,
+        sum(area.resident for area in found),
+        sum(area.proportional for area in found),
+        sum(area.swapped for area in found),
+        book.rows(),
+        time.monotonic_ns() - begin,
+    )
+
+
+def _of_another(pid: int) -> list[Area]:
+    try:
+        found = areas(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        raise TargetGone(f"there is no process {pid}.", slug="no-process") from None
+    except OSError as error:
+        raise InspectorError(
+            f"the mappings of process {pid} cannot be read.",
+            slug="ptrace-forbidden",
+            why=str(error.strerror),
+            do="run inspector as the process's user",
+        ) from None
+    if not found:
+        raise TargetGone(f"process {pid} has no memory any more.", slug="no-process")
+    return found
+
+
+def _told() -> tuple[tuple[int, int, type], ...]:
+    """Buffers of live objects whose library alone knows where they are."""
+    every = gc.get_objects()
+    kinds = {kind for kind in set(map(type, every)) if _asks(kind)}
+    found = [one for one in every if type(one) in kinds][:MOST_ARRAYS] if kinds else []
+    del every
+    rows = list[tuple[int, int, type]]()
+    for one in found:
+        with suppress(Exception):  # a closed or half-built one: its memory stays unexplained
+            spans = ((block.range.start, block.range.stop) for block in blocks_of((one,)))
+            rows += [(int(start), int(stop), type(one)) for start, stop in spans if start < stop]
+    return tuple(rows)
+
+
+def _asks(kind: type) -> bool:
+    return type_module(kind).partition(".")[0] not in _READ_IN_C and has_blocks(kind)
+
+
+def _fill(book: _Book, found: list[Area], walked: Any, pid: int) -> None:
+    images = {area.path for area in found if "x" in area.permissions and area.path.startswith("/")}
+    rest = [area for area in found if not _simple(book, area, images)]
+    if walked is None:
+        _outside(book, rest, pid)
+        return
+    _anonymous(book, rest, walked)
+
+
+def _simple(book: _Book, area: Area, images: set[str]) -> bool:
+    """Enter a mapping that is of one kind as a whole; False: its memory must be divided."""
+    share = area.proportional / area.resident if area.resident else 1.0
+    if area.path == _native.__file__:
+        book.add("tool", "its code and data", area.resident, share, 1)
+    elif area.path.startswith(_SHARED) or (area.permissions.endswith("s") and not area.path):
+        book.add("shared", area.path or "unnamed", area.resident, share, 1)
+    elif area.path in images:
+        book.add("libraries", _short(area.path), area.resident, share, 1)
+    elif area.path.startswith("/"):
+        _file(book, area, share)
+    elif area.path.startswith("[stack"):
+        book.add("stacks", "main thread", area.resident, share, 1)
+    elif area.path.startswith("[v"):
+        book.add("libraries", "the kernel's", area.resident, share, 1)
+    elif "x" in area.permissions:
+        book.add("code", "anonymous executable memory", area.resident, share, 1)
+    else:
+        return False
+    return True
+
+
+def _file(book: _Book, area: Area, share: float) -> None:
+    name = _short(area.path)
+    book.add("files", f"{name}, written to", min(area.dirty, area.resident), share, 1)
+    book.add("files", name, area.resident - area.dirty, share, 1)
+
+
+def _short(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _outside(book: _Book, rest: list[Area], pid: int) -> None:
+    """Another process: what /proc tells without reading its memory."""
+    stacks = _stack_pointers(pid)
+    for area in rest:
+        share = area.proportional / area.resident if area.resident else 1.0
+        if area.path == "[heap]":
+            book.add("heap", "live and free blocks, not divided", area.resident, share, 1)
+        elif any(area.start <= pointer < area.stop for pointer in stacks):
+            book.add("stacks", "other threads", area.resident, share, 1)
+        else:
+            book.add("unexplained", f"{area.start:x}-{area.stop:x}", area.resident, share)
+
+
+def _stack_pointers(pid: int) -> list[int]:
+    found = list[int]()
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError, ValueError, IndexError):  # a thread that runs tells nothing
+                found.append(int((task / "syscall").read_text().split()[-2], 16))
+    return found
+
+
+def _anonymous(book: _Book, rest: list[Area], walked: Any) -> None:
+    """Divide anonymous memory by what the walk in C found."""
+    maps, gaps, small, large, buffers, pools, _ = walked
+    total = _Pieces()
+    for start, stop, pieces in maps:
+        inside = [area for area in rest if start <= area.start < stop]
+        total.add(pieces, sum(area.resident for area in inside), sum(area.proportional for area in inside))
+    every = {(row[0], row[1]) for row in maps}
+    for area in rest:
+        if area.resident and not any(start <= area.start < stop for start, stop in every):
+            share = area.proportional / area.resident
+            book.add("unexplained", f"{area.start:x}-{area.stop:x}", area.resident, share)
+    if not pools:  # PYTHONMALLOC=malloc: small objects are blocks of malloc
+        total.move_objects(sum(row[2] for row in small))
+    total.enter(book, by_name([*small, *large]), buffers, gaps)
+
+
+class _Pieces:
+    """The sums of all walked mappings: by kind, and of memory that nothing explains."""
+
+    def __init__(self) -> None:
+        self.sums = [0] * 9
+        self.gaps = 0
+        self.resident = self.proportional = 0
+
+    def add(self, pieces: Iterable[int], resident: int, proportional: int) -> None:
+        """Add a mapping. Pieces that came after smaps was read are taken off again, free memory first."""
+        amounts = list(pieces)
+        amounts[8] = 0  # the walk's own memory was mapped after smaps was read
+        fast = min(amounts[5], amounts[2])
+        amounts[2], amounts[4], amounts[5] = amounts[2] - fast, amounts[4] + fast, 0
+        over = max(0, sum(amounts) - resident)
+        for kind in (3, 4, 2, 0, 1, 6, 7):
+            less = min(over, amounts[kind])
+            amounts[kind] -= less
+            over -= less
+        self.sums = [a + b for a, b in zip(self.sums, amounts, strict=True)]
+        self.gaps += resident - sum(amounts)
+        self.resident += resident
+        self.proportional += proportional
+
+    def move_objects(self, size: int) -> None:
+        """Blocks of malloc are objects, as many as their own bytes say."""
+        moved = min(self.sums[2], size)
+        self.sums[0] += moved
+        self.sums[2] -= moved
+
+    def enter(self, book: _Book, rows: Any, buffers: Any, gaps: Any) -> None:
+        """Write the sums into the book, with their parts."""
+        share = self.proportional / self.resident if self.resident else 1.0
+        objects, held, blocks, python_free, malloc_free, _, stacks, statics, _ = self.sums
+        _named(book, "objects", objects, share, rows, _OTHERS)
+        _named(book, "buffers", held, share, by_name(buffers), "ends of their blocks")
+        book.add("blocks", _UNKNOWN, blocks, share)
+        book.add("free", _PYTHON, python_free, share)
+        book.add("free", _GLIBC, malloc_free, share)
+        book.add("stacks", "other threads", stacks, share)
+        book.add("libraries", "data that is no file's", statics, share)
+        self._gaps(book, gaps, share)
+
+    def _gaps(self, book: _Book, gaps: Any, share: float) -> None:
+        left = self.gaps
+        for start, stop, resident, owner, _ in sorted(gaps, key=lambda row: -row[2]):
+            size = min(resident, left)
+            left -= size
+            if owner:
+                book.add("mapped", _short(owner), size, share, 1)
+            else:
+                book.add("unexplained", f"{start:x}-{stop:x}", size, share)
+        book.add("unexplained", "small pieces", left, share)
+
+
+def _named(book: _Book, kind: str, total: int, share: float, rows: Any, rest: str) -> None:
+    """Enter rows of (name, count, bytes) that add up to `total` at most; the rest is a part of its own."""
+    left = total
+    for name, count, size in rows:
+        entered = min(size, left)
+        book.add(kind, name, entered, share, count)
+        left -= entered
+    book.add(kind, rest, left, share)

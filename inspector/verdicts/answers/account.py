@@ -1,0 +1,75 @@
+"""The sentence about a process's memory: what it holds, and what most of it is."""
+
+# SPDX-License-Identifier: MIT
+from dataclasses import replace
+from typing import Final
+
+from inspector.facts.account import Account, AccountPart, AccountRow
+from inspector.facts.amounts import size
+from inspector.verdicts.answers.words import answer, library, listed
+
+MOST_NAMED: Final = 3
+LEAST_SHARE: Final = 0.1
+"""Of the whole: a smaller row is not worth a place in the sentence."""
+CLEAR: Final = 0.5
+"""Of a row: a part that large is named alone."""
+
+
+def with_answers(account: Account) -> Account:
+    """The account with its sentence."""
+    total = account.resident_bytes
+    shown = [row for row in account.rows if row.resident_bytes >= LEAST_SHARE * total]
+    shown = sorted(shown, key=lambda row: -row.resident_bytes)[:MOST_NAMED]
+    phrases = list(map(_phrase, shown))
+    who = "This process" if account.is_self else f"Process {account.pid}"
+    text = f"{who} holds {size(total)}" + (f": {listed(phrases)}." if phrases else ".")
+    evidence = [f"account.rows.{row.kind}" for row in shown]
+    return replace(account, answers=(answer("account", text, *evidence, costs_bytes=total),))
+
+
+def _phrase(row: AccountRow) -> str:
+    amount = size(row.resident_bytes)
+    are = "is" if amount.startswith("1 ") else "are"
+    first = row.parts[0]
+    if row.kind in ("objects", "buffers"):
+        what = "Python objects" if row.kind == "objects" else "arrays and buffers"
+        return f"{amount} {are} {what}{_mostly(row, first)}"
+    if row.kind == "mapped":
+        return f"{amount} is memory that {_owners(row)} mapped for {'itself' if _one(row) else 'themselves'}"
+    if row.kind == "free":
+        return f"{amount} is free memory that {_owners(row)} {'keeps' if _one(row) else 'keep'}"
+    return f"{amount} {are} {_PLAIN[row.kind]}"
+
+
+_PLAIN: Final = {
+    "blocks": "live blocks of C code, which no Python object is known to hold",
+    "heap": "its heap, live and free",
+    "libraries": "code and data of libraries",
+    "files": "mapped files",
+    "shared": "shared memory",
+    "stacks": "stacks of threads",
+    "code": "machine code made at run time",
+    "tool": "this tool's",
+    "unexplained": "not explained",
+}
+
+
+def _one(row: AccountRow) -> bool:
+    return row.parts[0].resident_bytes >= 0.9 * row.resident_bytes or len(row.parts) == 1
+
+
+def _owners(row: AccountRow) -> str:
+    shown = row.parts[:1] if _one(row) else row.parts[:2]
+    return listed([part.name for part in shown])
+
+
+def _mostly(row: AccountRow, first: AccountPart) -> str:
+    """ ", nearly all numpy.ndarray"; "" where no type stands out."""
+    if "." not in first.name and row.kind == "buffers":
+        return ""
+    share = first.resident_bytes / row.resident_bytes
+    if share < CLEAR or " " in first.name:
+        return ""
+    by = library(first.name) if row.kind == "buffers" else ""
+    whose = f" of {by}" if by else f" of type {first.name}"
+    return whose if share > 0.9 else f", most of them{whose}"

@@ -1,0 +1,241 @@
+"""The account of a process adds up, and each row holds what a second witness says it holds.
+
+Witnesses: smaps_rollup for the sums, mallinfo2 for malloc's free memory, sys.getallocatedblocks for pymalloc.
+Programs run in processes of their own: their heaps are their own, and one may be read from outside.
+"""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import inspector
+from inspector.errors import TargetGone
+from inspector.facts.account import Account
+from inspector.facts.wire import from_wire, to_wire
+from inspector.report import Report
+
+MB = 1_000_000
+TELL = """
+import inspector, json
+inspector.memory()  # what its first use imports is in memory by now
+account = inspector.memory()
+lines = [line.split() for line in open("/proc/self/smaps_rollup")]
+witness = {line[0]: int(line[1]) << 10 for line in lines if line[0] in ("Rss:", "Pss:")}
+told = {row.kind: row.resident_bytes for row in account.rows}
+parts = {row.kind: {part.name: part.resident_bytes for part in row.parts} for row in account.rows}
+print(json.dumps({"rows": told, "parts": parts, "pss": sum(row.proportional_bytes for row in account.rows),
+  "ms": account.took_ns / 1e6, "rss": account.resident_bytes, "witness": witness,
+  "said": account.answers[0].text,
+  "more": globals().get("more")}))
+"""
+ONLY_NUMBERS = "import numpy as np\na = np.ones(5_000_000)\n"
+PROGRAMS = {
+    "bare": "",
+    "numbers": ONLY_NUMBERS,
+    "many objects": "rows = [{'id': i, 'name': str(i)} for i in range(100_000)]",
+    "threads": "import threading, time\n"
+    "for _ in range(8): threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
+}
+LIBRARIES = {
+    "pandas": "import pandas as pd\n"
+    "df = pd.DataFrame({'x': range(300_000), 's': [f't{i}' for i in range(300_000)]})",
+    "torch": "import torch\nts = [torch.ones(1_000_000) for _ in range(10)]",
+    "pyarrow": "import pyarrow as pa\nt = pa.table({'a': list(range(2_000_000))})\nx = t.to_pandas()\ndel t",
+    "polars": "import polars as pl\ndf = pl.DataFrame({'a': range(2_000_000)})",
+}
+
+
+def told(program: str, **environment: str) -> dict[str, Any]:
+    """What the account says at the end of a program."""
+    command = [sys.executable, "-P", "-c", program + TELL]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def adds_up(found: dict[str, Any]) -> None:
+    total = sum(found["rows"].values())
+    assert total == found["rss"]
+    assert abs(total - found["witness"]["Rss:"]) < 0.01 * total, found
+    assert abs(found["pss"] - found["witness"]["Pss:"]) < 0.01 * total, found
+    for kind, parts in found["parts"].items():
+        assert sum(parts.values()) == found["rows"][kind]
+
+
+@pytest.mark.quick
+@pytest.mark.core
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "numbers"])
+def test_the_rows_add_up_to_what_the_kernel_counts(name: str) -> None:
+    found = told(PROGRAMS[name])
+    adds_up(found)
+    assert found["rows"].get("unexplained", 0) < 0.02 * found["rss"], found["parts"]["unexplained"]
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_the_rows_add_up_with_libraries(name: str) -> None:
+    found = told(LIBRARIES[name])
+    adds_up(found)
+    assert found["rows"].get("unexplained", 0) < 0.05 * found["rss"], found["parts"]["unexplained"]
+
+
+def test_arrays_are_a_row_of_their_own() -> None:
+    found = told(ONLY_NUMBERS)
+    adds_up(found)
+    assert 40 * MB <= found["rows"]["buffers"] < 40.5 * MB
+    assert found["said"].startswith("This process holds ")
+    assert "40 MB are arrays and buffers of NumPy" in found["said"]
+
+
+def test_memory_that_was_never_touched_is_in_no_row() -> None:
+    found = told("import numpy as np\na = np.zeros(50_000_000)\n")
+    assert found["rss"] < 100 * MB
+    assert found["rows"].get("buffers", 0) < MB
+
+
+@pytest.mark.core
+def test_large_objects_and_small_ones_count_under_their_type() -> None:
+    found = told("b = bytes(1) * 30_000_000\nrows = [(i, i + 1.5) for i in range(100_000)]\n")
+    objects = found["parts"]["objects"]
+    assert 30 * MB <= objects["bytes"] < 31 * MB
+    assert objects["tuple"] > 100_000 * 56
+    assert objects["list"] > 800_000
+
+
+FREED = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+blocks = [libc.malloc({size}) for _ in range({count})]
+for block in blocks: ctypes.memset(block, 1, {size})
+for block in blocks[::2]: libc.free(block)
+class Counts(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd",
+                "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
+libc.mallinfo2.restype = Counts
+more = libc.mallinfo2().fordblks
+"""
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(("size", "count"), [(8000, 5000), (2000, 20_000), (100, 200_000)])
+def test_free_memory_agrees_with_mallocs_own_count(size: int, count: int) -> None:
+    """100 bytes: freed blocks lie in fast bins, which look live."""
+    found = told(FREED.format(size=size, count=count))
+    free = found["parts"]["free"]["glibc's malloc"]
+    assert abs(free - found["more"]) < 0.05 * found["more"] + 300_000, (free, found["more"])
+    assert found["rows"]["blocks"] > 0.45 * size * count
+
+
+@pytest.mark.core
+def test_pythons_allocator_agrees_with_its_own_count() -> None:
+    from inspector import _native
+
+    kept = [object() for _ in range(50_000)]
+    del kept[::2]
+    *_, pools, blocks = _native.account((), ())
+    assert pools
+    large = 0.1 * sys.getallocatedblocks()  # blocks of more than 512 bytes are malloc's
+    assert abs(blocks - sys.getallocatedblocks()) < large
+
+
+@pytest.mark.core
+def test_without_pythons_allocator_objects_are_still_objects() -> None:
+    found = told("rows = [(i, i + 1.5) for i in range(100_000)]", PYTHONMALLOC="malloc")
+    adds_up(found)
+    assert found["parts"]["objects"]["tuple"] > 100_000 * 56
+
+
+KINDS = """
+import ctypes, mmap, tempfile, threading
+from multiprocessing import shared_memory
+file = tempfile.NamedTemporaryFile()
+file.write(bytes(4_000_000)); file.flush()
+clean = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+sum(clean[::4096])
+shm = shared_memory.SharedMemory(create=True, size=5_000_000)
+shm.buf[:] = bytes(5_000_000)
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+def anonymous(size, protection):
+    start = libc.mmap(None, size, protection, 0x22, -1, 0)
+    ctypes.memset(start, 0x5a, size)
+    return start
+code, nobodys = anonymous(3_000_000, 7), anonymous(6_000_000, 3)
+import atexit; atexit.register(shm.unlink); atexit.register(shm.close)
+"""
+
+
+@pytest.mark.core
+def test_each_kind_of_mapping_is_in_its_row() -> None:
+    found = told(KINDS)
+    adds_up(found)
+    for kind, size in (("files", 4), ("shared", 5), ("code", 3), ("unexplained", 6)):
+        assert size * MB <= found["rows"][kind] < (size + 0.7) * MB, (kind, found["parts"][kind])
+
+
+def test_a_million_objects_and_a_gigabyte_are_counted_soon() -> None:
+    """The bar is 300 ms; a loaded machine gets five times that."""
+    found = told("rows = [(i, str(i)) for i in range(330_000)]\nb = bytearray(1_000_000_000)\n")
+    assert found["ms"] < 1500
+    assert found["parts"]["objects"]["bytearray"] >= 1e9
+
+
+@pytest.mark.core
+def test_another_process_is_read_from_outside() -> None:
+    program = "import sys\nb = bytes(1) * 20_000_000\nprint(1, flush=True)\nsys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        found = inspector.memory(child.pid)
+        child.communicate(b"")
+    assert not found.is_self
+    assert sum(row.resident_bytes for row in found.rows) == found.resident_bytes
+    assert found.row("unexplained").parts[0].resident_bytes >= 20 * MB
+    assert not found.row("objects").parts
+    assert f"Process {found.pid} holds" in found.answers[0].text
+    with pytest.raises(TargetGone, match="no process"):
+        inspector.memory(child.pid)
+
+
+REFUSED = """
+import inspector, os
+from contextlib import suppress
+inspector.memory()
+with suppress(PermissionError):
+    os.setuid(65534)  # root may read every process
+try:
+    inspector.memory(1)
+except inspector.errors.InspectorError as error:
+    more = error.slug
+print(more)
+"""
+
+
+@pytest.mark.core
+def test_a_process_of_somebody_else_is_refused() -> None:
+    done = subprocess.run([sys.executable, "-P", "-c", REFUSED], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "ptrace-forbidden", done.stderr
+
+
+@pytest.mark.quick
+def test_the_screen_fits_and_survives_json() -> None:
+    report = Report("memory", {"account": inspector.memory()})
+    text = report.drawn(width=80).to_text()
+    assert text.splitlines()[0].startswith(" This process holds ")
+    assert len(text.splitlines()) <= 24
+    assert max(map(len, text.splitlines())) <= 80
+    assert from_wire(Account, json.loads(json.dumps(to_wire(report.account)))) == report.account
+    assert len(report.drawn(everything=True).to_text().splitlines()) > 40
