@@ -20,6 +20,8 @@ from inspector.faces.arguments import DRAW, LEAKS, ON, WRITE
 from inspector.report import Report
 from inspector.sessions import leaks
 from inspector.sessions.leaks import Leaked
+from inspector.sessions.leaks_growth import with_growth
+from inspector.sessions.memory import memory
 
 if TYPE_CHECKING:
     from inspector.faces.cluster.blocks import ClusterLeaked
@@ -58,14 +60,23 @@ class InspectLeaksMagics(Magics):
                     slug="not-an-expression",
                     do="move it into a coroutine, and run that with asyncio.run",
                 )
-            found = self._watched(prepared, options)
+            report = self._report(prepared, options)
             if options.json:
-                print(found.report.to_json())
+                print(report.to_json())
                 return None
-            return showing.give(self.shell, drawn(found.report, options))
+            return showing.give(self.shell, drawn(report, options))
         except InspectorError as error:
             showing.refuse(error, "inspect_leaks", cell)
             return None
+
+    def _report(self, prepared: cells.Prepared, options: argparse.Namespace) -> Report:
+        if options.on or options.isolate:  # other processes grow
+            return self._watched(prepared, options).report
+        memory()  # what its first use imports is no growth
+        before = memory()
+        found = self._watched(prepared, options)
+        runs = 1 if options.repeat is None else leaks.WARM_UP + options.repeat
+        return with_growth(found.report, before, runs)
 
     def _watched(self, prepared: cells.Prepared, options: argparse.Namespace) -> Leaked | ClusterLeaked:
         """Run the cell once, or --repeat times. Where it raises, the verdicts are shown first."""

@@ -21,12 +21,15 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from inspector import api
 from inspector.errors import InspectorError
 from inspector.faces.arguments import COMPARED, DRAW, LOOK, ON, PREVIEW, VIEWS, WRITE
+from inspector.facts.account import Account
 from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
 from inspector.sessions.cell_changes import what_changed
 from inspector.sessions.memory import memory
 
+Before = tuple[Account, Snapshot]
+"""What a cell's changes are measured from."""
 MOST_BESIDE = 12
 """Objects that are compared with each other."""
 
@@ -186,14 +189,18 @@ class InspectMagics(Magics, Defaults):
         return cells.Prepared(self.shell, cell)
 
     def _changes(self, prepared: cells.Prepared, options: argparse.Namespace) -> Report:
-        before = api.snapshot(self.shell.user_ns)
+        before = self._before()
         with self._changes_shown_on_error(before, options):
             prepared.run()
         return self._changed(before)
 
+    def _before(self) -> Before:
+        account = memory()  # first: what it makes is part of the snapshot
+        return account, api.snapshot(self.shell.user_ns)
+
     async def _awaited(self, prepared: cells.Prepared, options: argparse.Namespace) -> None:
         """`_changes` for a cell that awaits; IPython's event loop runs this (awaiting.py)."""
-        before = api.snapshot(self.shell.user_ns)
+        before = self._before()
         with self._changes_shown_on_error(before, options):
             await prepared.run_async()
         try:
@@ -203,21 +210,22 @@ class InspectMagics(Magics, Defaults):
             showing.refuse(error, "inspect", cell="")
 
     @contextmanager
-    def _changes_shown_on_error(self, before: Snapshot, options: argparse.Namespace) -> Iterator[None]:
+    def _changes_shown_on_error(self, before: Before, options: argparse.Namespace) -> Iterator[None]:
         try:
             yield
         except BaseException:
             showing.show(drawn(self._changed(before), options))
             raise
 
-    def _changed(self, before: Snapshot) -> Report:
+    def _changed(self, before: Before) -> Report:
+        account, snapshot = before
         after = api.snapshot(self.shell.user_ns)
-        return what_changed(names.of_the_user(self.shell, after - before))
+        return what_changed(names.of_the_user(self.shell, after - snapshot), account)
 
     def _warm(self) -> None:
         """Import and draw once what `%%inspect` uses, so that the first cell's numbers exclude it."""
         if not self.warm:
-            before = api.snapshot(self.shell.user_ns)
+            before = self._before()
             self._changed(before).to_html()
             if self.shell.display_formatter is not None:
                 self.shell.display_formatter.format(None)

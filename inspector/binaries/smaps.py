@@ -29,9 +29,9 @@ class Area(NamedTuple):
     dirty: int
 
 
-def areas(pid: int | str = "self") -> list[Area]:
-    """The mappings of a process, by address. Raises OSError where they may not be read."""
-    return parsed(Path(f"/proc/{pid}/smaps").read_bytes())
+def read(pid: int | str = "self") -> bytes:
+    """The text for a process. Raises OSError where it may not be read."""
+    return Path(f"/proc/{pid}/smaps").read_bytes()
 
 
 def parsed(text: bytes) -> list[Area]:

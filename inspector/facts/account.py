@@ -49,6 +49,17 @@ class AccountRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Grown:
+    """How much more a row of the account holds than before."""
+
+    kind: str
+    """A key of KINDS."""
+    bytes: int
+    name: str
+    """The part that grew most; "" where none grew by half of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """All resident memory of a process; the rows add up to it."""
 
@@ -70,3 +81,17 @@ class Account:
     def __repr__(self) -> str:
         most = ", ".join(f"{KINDS[row.kind]} {row.resident_bytes:,}" for row in self.rows[:3])
         return f"<Account: {self.resident_bytes:,} bytes resident; most: {most or 'none'}>"
+
+
+def grown(earlier: Account, later: Account) -> tuple[Grown, ...]:
+    """The rows that hold more than before, most first."""
+    rows = [_grown(earlier.row(row.kind), row) for row in later.rows]
+    return tuple(sorted((row for row in rows if row.bytes > 0), key=lambda row: -row.bytes))
+
+
+def _grown(before: AccountRow, after: AccountRow) -> Grown:
+    change = after.resident_bytes - before.resident_bytes
+    old = {part.name: part.resident_bytes for part in before.parts}
+    parts = [(part.resident_bytes - old.get(part.name, 0), part.name) for part in after.parts]
+    most, name = max(parts, default=(0, ""))
+    return Grown(after.kind, change, name if 2 * most >= change else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from inspector.facts.account import Grown
 from inspector.facts.unknown import Unknown
 
 
@@ -107,6 +108,8 @@ class Difference:
     """Time of both heap walks together."""
     complete: bool = True
     """Whether both snapshots are of all that the names reach."""
+    grew: tuple[Grown, ...] = ()
+    """Rows of the process's account that grew; () where it was not asked or nothing did."""
 
     def __repr__(self) -> str:
         names = ", ".join(f"{row.name} {row.change}" for row in self.names[:3])

@@ -1,11 +1,21 @@
 """The report of `%%inspect`: what a cell changed."""
 
 # SPDX-License-Identifier: MIT
+from dataclasses import replace
+
+from inspector.facts.account import Account, grown
 from inspector.facts.heap import Difference
 from inspector.report import Report
-from inspector.verdicts.differences import with_answers
+from inspector.sessions.memory import memory
+from inspector.verdicts.differences import LEAST_GROWN_BYTES, with_answers
 
 
-def what_changed(difference: Difference) -> Report:
-    """What the cell left, in sentences; then the heap and the names in numbers."""
+def what_changed(difference: Difference, before: Account) -> Report:
+    """What the cell left, in sentences; then the heap and the names in numbers.
+
+    `before`: the account of the time before the cell; another is made where the process grew.
+    """
+    grew = difference.resident_bytes
+    if isinstance(grew, int) and grew >= LEAST_GROWN_BYTES:
+        difference = replace(difference, grew=grown(before, memory()))
     return Report("cell", with_answers(difference))

@@ -4,6 +4,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from inspector.facts.account import KINDS, Grown
 from inspector.facts.amounts import size
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.heap import Difference, NameChange
@@ -14,6 +15,12 @@ LEAST_BYTES: Final = 1_000
 LEAST_GROWN_BYTES: Final = 1_000_000
 """A process grows by less in any cell: allocators ask for memory in steps."""
 MOST_NAMED: Final = 3
+NATIVE: Final = ("blocks", "mapped", "unexplained")
+"""Kinds of memory in the account that Python objects are not known to hold."""
+LEAST_NATIVE_BYTES: Final = 10_000_000
+"""Watching takes memory too: less is no news."""
+LEAST_SHARE: Final = 0.1
+"""Of what grew: a row of the account below it is not told."""
 
 
 def with_answers(fact: Difference) -> dict[str, Any]:
@@ -78,6 +85,42 @@ def _gone(rows: Sequence[NameChange], change: int) -> Answer:
 
 
 def _beside(bytes_: int, fact: Difference) -> Answer:
-    where = "`%inspect` says what is kept beyond names"
-    text = f"The process grew by {size(bytes_)} that no name holds ({_covered(fact)}); {where}."
-    return answer("grew-beside-names", text, "difference.resident_bytes", costs_bytes=bytes_)
+    text = f"The process grew by {size(bytes_)} that no name holds"
+    if rows := [row for row in fact.grew if row.bytes >= LEAST_SHARE * bytes_][:MOST_NAMED]:
+        text += f": {listed(map(_where, rows))}."
+    else:
+        text += f" ({_covered(fact)}); `%inspect` says what is kept beyond names."
+    return answer(
+        "grew-beside-names", text, "difference.resident_bytes", "difference.grew", costs_bytes=bytes_
+    )
+
+
+def native_growth(rows: Sequence[Grown], runs: int) -> Iterator[Answer]:
+    """Memory that code left and no Python object is known to hold, from rows of the account that grew."""
+    rows = [row for row in rows if row.kind in NATIVE]
+    total = sum(row.bytes for row in rows)
+    if total < LEAST_NATIVE_BYTES:
+        return
+    each = f", {size(total // runs)} a run" if runs > 1 else ""
+    shown = [row for row in rows if row.bytes >= LEAST_SHARE * total][:MOST_NAMED]
+    text = f"Native memory grew by {size(total)}{each}: {listed(map(_where, shown))}."
+    yield answer("native-memory-grew", text, "difference.grew", certain=False, costs_bytes=total)
+
+
+def _where(row: Grown) -> str:
+    """What a row of the account that grew is, with its bytes."""
+    name = code(row.name) if row.name else ""
+    said = _GROWN.get(row.kind, f"more in {KINDS[row.kind]}").format(
+        name or "others", f" ({name})" if name else ""
+    )
+    return f"{size(row.bytes)} {said}"
+
+
+_GROWN: Final = {
+    "objects": "more in Python objects{1}",
+    "buffers": "more in live arrays and buffers{1}",
+    "blocks": "more in blocks of C code, which no Python object is known to hold",
+    "mapped": "more that {0} mapped, which no Python object is known to hold",
+    "free": "more free memory that {0} keeps",
+    "unexplained": "more that nothing explains",
+}

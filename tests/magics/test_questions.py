@@ -21,6 +21,14 @@ xr.Dataset({"v": (("x", "y"), np.random.rand(600, 400))}).to_zarr(folder, zarr_f
 at = [xr.DataArray(np.random.randint(0, 400, 300_000), dims="p") for _ in "xy"]
 sel = xr.open_zarr(folder, chunks=None).v.isel(x=at[0], y=at[1])"""
 
+LOST_IN_ARROW = """import ctypes, numpy, pyarrow as pa, pyarrow.compute as pc
+x = pa.array(numpy.ones(3_000_000))
+def lose(times):
+    for _ in range(times):
+        room = ctypes.create_string_buffer(200)
+        pc.add(x, 1)._export_to_c(ctypes.addressof(room))"""
+"""24 MB a call that C keeps: an exported array which nobody releases."""
+
 QUESTIONS = [
     # tracker, cells before, cell typed, what the first screen says
     (
@@ -60,10 +68,22 @@ QUESTIONS = [
         "a is a view of s. All 8.0 kB belong to both; writing to s changes a, and a is read-only",
     ),
     (
+        "arrow#47702",
+        LOST_IN_ARROW,
+        "%%inspect\nlose(10)",
+        r"grew by 2\d\d MB that no name holds: 2\d\d MB more that libarrow\S+ mapped, which no Python object",
+    ),
+    (
+        "arrow#47702 by run",
+        LOST_IN_ARROW,
+        "%%inspect_leaks --repeat 2 -m pyarrow.lib\nlose(2)",
+        r"Native memory grew by 2\d\d MB, [45]\d MB a run: 2\d\d MB more that libarrow\S+ mapped",
+    ),
+    (
         "arrow#45504",
         "import numpy, pyarrow as pa, pyarrow.compute as pc\nx = pc.add(pa.array(numpy.ones(60_000_000)), 1)",
         "%inspect --memory",
-        "This process holds .* [MG]B: 480 MB are arrays and buffers.*of Arrow.*DoubleArray 480 MB",
+        "This process holds .*480 MB are arrays and buffers.*of Arrow.*DoubleArray 480 MB",
     ),
     (
         "ipython#11204",

@@ -4,8 +4,9 @@
 import numpy as np
 
 import inspector
+from inspector.facts.account import Grown
 from inspector.facts.heap import Difference, NameChange
-from inspector.verdicts.differences import answers
+from inspector.verdicts.differences import answers, native_growth
 
 
 def said(names: list[NameChange], heap: int = 0, resident: int = 0) -> list[str]:
@@ -31,6 +32,24 @@ def test_growth_that_no_name_holds_comes_first_where_it_is_more() -> None:
     assert said([new], 2_000_000, 24_000_000)[0].startswith("The process grew by 22 MB that no name holds")
     assert said([new], 2_000_000, 3_500_000)[-1].startswith("The process grew by 1.5 MB that no name holds")
     assert len(said([new], 2_000_000, 2_500_000)) == 1
+
+
+def test_where_it_grew_is_told_by_the_rows_of_the_account() -> None:
+    rows = (Grown("mapped", 250_000_000, "libarrow.so"), Grown("free", 9_000_000, "glibc's malloc"))
+    fact = Difference(0, 0, 251_000_000, (), (), 0, grew=rows)
+    assert next(answers(fact)).text == (
+        "The process grew by 251 MB that no name holds: 250 MB more that `libarrow.so` mapped, "
+        "which no Python object is known to hold."
+    )
+
+
+def test_native_growth_is_told_by_run() -> None:
+    rows = (Grown("blocks", 60_000_000, ""), Grown("objects", 90_000_000, "str"))
+    assert [one.text for one in native_growth(rows, 6)] == [
+        "Native memory grew by 60 MB, 10 MB a run: "
+        "60 MB more in blocks of C code, which no Python object is known to hold."
+    ]
+    assert list(native_growth(rows[1:], 6)) == []
 
 
 def test_real_names() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspector import _native
-from inspector.binaries.smaps import Area, areas
+from inspector.binaries.smaps import Area, parsed, read
 from inspector.errors import InspectorError, TargetGone
 from inspector.facts.account import KINDS, Account, AccountPart, AccountRow
 from inspector.facts.heap import by_name
@@ -28,6 +28,8 @@ _PYTHON, _GLIBC = "Python's allocator", "glibc's malloc"
 _OTHERS: Final = "smaller blocks that are no objects, and rounding"
 _UNKNOWN: Final = "no live Python object is known to hold them"
 
+Gap = tuple[int, int, int, str, int]
+"""As `_native.account` returns it."""
 Parts = dict[str, dict[str, list[int]]]
 """Kind -> name of a part -> [bytes, count]."""
 
@@ -71,8 +73,9 @@ def account(pid: int = 0) -> Account:
     is_self = pid in (0, os.getpid())
     if is_self:
         told = _told()
-        found = areas()
-        walked = _native.account((_native.Subject,), told)
+        text = read()
+        walked = _native.account((_native.Subject,), told)  # at once: between the two the process grows
+        found = parsed(text)
     else:
         found, walked = _of_another(pid), None
     _fill(book, found, walked, os.getpid() if is_self else pid)
@@ -89,7 +92,7 @@ def account(pid: int = 0) -> Account:
 
 def _of_another(pid: int) -> list[Area]:
     try:
-        found = areas(pid)
+        found = parsed(read(pid))
     except (FileNotFoundError, ProcessLookupError):
         raise TargetGone(f"there is no process {pid}.", slug="no-process") from None
     except OSError as error:
@@ -191,7 +194,9 @@ def _anonymous(book: _Book, rest: list[Area], walked: Any) -> None:
     total = _Pieces()
     for start, stop, pieces in maps:
         inside = [area for area in rest if start <= area.start < stop]
-        total.add(pieces, sum(area.resident for area in inside), sum(area.proportional for area in inside))
+        unclaimed = sum(gap[2] for gap in gaps if start <= gap[0] < stop)
+        total.add(pieces, unclaimed, sum(area.resident for area in inside))
+        total.proportional += sum(area.proportional for area in inside)
     every = {(row[0], row[1]) for row in maps}
     for area in rest:
         if area.resident and not any(start <= area.start < stop for start, stop in every):
@@ -199,7 +204,22 @@ def _anonymous(book: _Book, rest: list[Area], walked: Any) -> None:
             book.add("unexplained", f"{area.start:x}-{area.stop:x}", area.resident, share)
     if not pools:  # PYTHONMALLOC=malloc: small objects are blocks of malloc
         total.move_objects(sum(row[2] for row in small))
-    total.enter(book, by_name([*small, *large]), buffers, gaps)
+    total.enter(book, by_name([*small, *large]), buffers, _owned(gaps, maps))
+
+
+def _owned(gaps: list[Gap], maps: list[tuple[int, int, tuple[int, ...]]]) -> list[Gap]:
+    """The gaps; those of a mapping that one library alone uses are that library's.
+
+    Alone: no block of another allocator lies there, and no second library's data points there.
+    """
+    pools = [(start, stop) for start, stop, pieces in maps if not any(pieces[:1] + pieces[2:8])]
+    told = {pool: {gap[3] for gap in gaps if pool[0] <= gap[0] < pool[1] and gap[3]} for pool in pools}
+    alone = {pool: owners.pop() for pool, owners in told.items() if len(owners) == 1}
+    return [(*gap[:3], _alone(gap, alone) or gap[3], gap[4]) for gap in gaps]
+
+
+def _alone(gap: Gap, alone: dict[tuple[int, int], str]) -> str:
+    return next((owner for (start, stop), owner in alone.items() if start <= gap[0] < stop), "")
 
 
 class _Pieces:
@@ -210,13 +230,16 @@ class _Pieces:
         self.gaps = 0
         self.resident = self.proportional = 0
 
-    def add(self, pieces: Iterable[int], resident: int, proportional: int) -> None:
-        """Add a mapping. Pieces that came after smaps was read are taken off again, free memory first."""
+    def add(self, pieces: Iterable[int], unclaimed: int, resident: int) -> None:
+        """Add a mapping; `unclaimed`: bytes of its gaps.
+
+        Pieces that came after smaps was read are taken off again, free memory first.
+        """
         amounts = list(pieces)
         amounts[8] = 0  # the walk's own memory was mapped after smaps was read
         fast = min(amounts[5], amounts[2])
         amounts[2], amounts[4], amounts[5] = amounts[2] - fast, amounts[4] + fast, 0
-        over = max(0, sum(amounts) - resident)
+        over = max(0, sum(amounts) + unclaimed - resident)
         for kind in (3, 4, 2, 0, 1, 6, 7):
             less = min(over, amounts[kind])
             amounts[kind] -= less
@@ -224,7 +247,6 @@ class _Pieces:
         self.sums = [a + b for a, b in zip(self.sums, amounts, strict=True)]
         self.gaps += resident - sum(amounts)
         self.resident += resident
-        self.proportional += proportional
 
     def move_objects(self, size: int) -> None:
         """Blocks of malloc are objects, as many as their own bytes say."""

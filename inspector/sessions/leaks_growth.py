@@ -1,0 +1,14 @@
+"""Native memory that a watched cell left: a report of leaks beside the account of the process."""
+
+# SPDX-License-Identifier: MIT
+from inspector.facts.account import Account, grown
+from inspector.facts.answers import Answers
+from inspector.report import Report
+from inspector.sessions.memory import memory
+from inspector.verdicts.differences import native_growth
+
+
+def with_growth(report: Report, before: Account, runs: int) -> Report:
+    """The report; above its verdicts the native memory that `runs` runs of the code left, if it is much."""
+    said = tuple(native_growth(grown(before, memory()), runs))
+    return Report(report.name, {"answers": Answers(said), **report.facts}) if said else report
