@@ -39,6 +39,7 @@ COLUMNS: Final = {
     "graph": "graph:Graph",
     "breaks": "stack:Hits",
     "stack": "stack:Stack",
+    "waits": "waits:Waits",
     "stacks": "stack:Stacks",
     "stop": "stack:Stop",
     "crash": "crash:Crash",

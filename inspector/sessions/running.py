@@ -194,7 +194,7 @@ def stacks(pid: int) -> Stacks:
 
 
 def attach(pid: int) -> Visited:
-    """Open another live Python: `.inspect(path)`, `.owners(path)`, `.stacks()`, `.sample(s)`, `.trace(s)`.
+    """Open another live Python: `.inspect(path)`, `.owners(path)`, `.stacks()`, `.waits()`, `.sample(s)` ...
 
     All but `.trace` only read its memory and run nothing in it. A path is names, attributes and constant
     indexes, as "a.b[0]". The process is stopped while it is read (a few ms; for owners as long as the

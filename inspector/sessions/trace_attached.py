@@ -6,18 +6,21 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
 from inspector.debugger import preflight
-from inspector.debugger.attach.attached import Attached
+from inspector.debugger.attach.attached import LOOK_S, Attached
+from inspector.debugger.attach.held import held
 from inspector.debugger.attach.sampling import check_seconds, opened
 from inspector.debugger.attach.visiting import Doors, called, doors, forgotten, standing
 from inspector.debugger.memory import proc
 from inspector.facts.conversion import Trace
 from inspector.facts.remote import Samples
 from inspector.facts.unknown import Unknown
+from inspector.facts.waits import Waits
 from inspector.sessions.chosen_modules import names_of
 from inspector.sessions.trace import left
 
@@ -60,6 +63,17 @@ class Visited(Attached):
             return self._traced(folder, seconds, named, deadline_s)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def waits(self) -> Waits:
+        """What each thread waits for, and who holds it: the GIL, mutexes, locks, files, processes.
+
+        The process is stopped for some milliseconds. Raises InspectorError: not-stopped, not-read,
+        already-traced.
+        """
+        from inspector.debugger.waiting.waits import waits
+
+        found: Waits = held(self.pid, partial(waits, found=self._runtime), Waits, LOOK_S)
+        return found
 
     def _traced(
         self, folder: Path, seconds: float, modules: Sequence[str], deadline_s: float

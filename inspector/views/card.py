@@ -18,6 +18,7 @@ from inspector.views.converted import EVERY_ROW, MOST_ROWS, host_lines
 from inspector.views.grammar import Block, Fold, Line, Span
 from inspector.views.plain import clipped
 from inspector.views.view import view
+from inspector.views.waits import hanging
 
 ORDER = (
     "object",
@@ -60,6 +61,8 @@ def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[
     rest = {column: fact for column, fact in facts.items() if column != "answers"}
     if "difference" in facts:
         return (*head(told), *_column("difference", rest["difference"]))
+    if "waits" in facts:
+        return (*head(told), *hanging(rest, everything))
     if "trace" in facts:
         return (*head(told), *_of_trace(rest, everything, told))
     whole = sorted(_columns(rest), key=_lateness)

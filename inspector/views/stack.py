@@ -106,7 +106,7 @@ def _stack(fact: Stack) -> tuple[Block, ...]:
 
 @blocks.register
 def _stop(fact: Stop) -> tuple[Block, ...]:
-    where = "" if isinstance(fact.line, Unknown) else _short(fact.line)
+    where = "" if isinstance(fact.line, Unknown) else short_line(fact.line)
     spans = (Span(fact.function, "native"), Span(f"  {where}", "dim"))
     made: list[Block] = [
         Line("stopped", spans, text(fact.reason or "still", "warn"), link="docs/reference/debugging.md#step")
@@ -157,22 +157,23 @@ def stack_table(stack: Stack) -> Table:
                 (text("·", "dim"), text(f"{counted(len(frames), 'frame')} of plumbing", "dim"), text(""))
             )
         else:
-            rows += [_row(frame) for frame in frames]
+            rows += [frame_row(frame) for frame in frames]
     return Table(
         ("", "", ""), tuple(rows), caption="… deeper native frames were not read" if stack.cut else ""
     )
 
 
-def _row(frame: Frame) -> Row:
+def frame_row(frame: Frame) -> Row:
+    """A frame's language, function and place."""
     native = frame.kind == "native"
     style = "native" if native else "python"
     library = "" if isinstance(frame.library, Unknown) else frame.library
-    where = library if isinstance(frame.line, Unknown) else _short(frame.line)
+    where = library if isinstance(frame.line, Unknown) else short_line(frame.line)
     label = {"native": "C", "python": "Py", "r": "R"}[frame.kind]
     return (text(label, style), text(frame.function, style), text(where, "dim"))
 
 
-def _short(line: str) -> str:
+def short_line(line: str) -> str:
     """The line with its file and folder."""
     path, _, number = line.rpartition(":")
     return f"{'/'.join(PurePath(path).parts[-2:])}:{number}" if len(path) > 30 else line

@@ -56,6 +56,8 @@ static PyObject *same(PyObject *self, PyObject *unused) {
     struct { const char *name; size_t offset; } rows[] = {
         SAME("LOCK_HOLDER", struct _gil_runtime_state, last_holder),
         SAME("LOCKED", struct _gil_runtime_state, locked),
+        SAME("LOCK_CONDITION", struct _gil_runtime_state, cond),
+        SAME("CODE_EXCEPTIONS", PyCodeObject, co_exceptiontable),
         SAME("CODE_NAMES", PyCodeObject, co_localsplusnames),
         SAME("TYPE_BASE_SIZE", PyTypeObject, tp_basicsize), SAME("TYPE_FLAGS", PyTypeObject, tp_flags),
         SAME("TYPE_MEMBERS", PyTypeObject, tp_members), SAME("TYPE_DICT", PyTypeObject, tp_dict),

@@ -16,6 +16,7 @@ OBJECT = {*FLOOR_2, "objects.ownership", "objects.layers", "objects.sharing", "o
 LISTENS = {*FLOOR_2, "tracing.events"}
 TRACING = {"tracing.events", "tracing.arm", "tracing.record", "tracing.ask"}
 DEBUGGER = {"debugger", "debugger.memory", "debugger.presets", "debugger.attach", "debugger.watch"}
+DEBUGGER |= {"debugger.waiting"}
 FLOOR_3 = {*OBJECT, *TRACING, *DEBUGGER, "objects.probes", "objects.preview", "ledger", "lazy"}
 FLOOR_3 |= {"sessions.compiler", "verdicts"}
 FACE = {"api", "sessions", "report", "errors", "facts", "faces", "objects"}
@@ -46,6 +47,7 @@ MAY_IMPORT = {
     "debugger": {*FLOOR_2, "debugger.memory", "debugger.presets"},
     "debugger.inside": {*FLOOR_2, "debugger.memory", "debugger.presets", "debugger"},
     "debugger.attach": {*FLOOR_2, "debugger.memory", "debugger"},
+    "debugger.waiting": {*FLOOR_2, "debugger.memory", "debugger.attach"},
     "debugger.watch": {*FLOOR_2, "debugger.memory", "debugger.attach"},
     "lazy": FLOOR_2,
     "sessions.compiler": FLOOR_2,

@@ -63,6 +63,10 @@ LAYOUTS: Final = {
 LOCK_HOLDER: Final = 8
 """In the GIL: the thread state that holds it, or held it last."""
 LOCKED: Final = 16
+LOCK_CONDITION: Final = 32
+"""In the GIL: the condition that threads wait for which want it."""
+CODE_EXCEPTIONS: Final = 40
+"""In a code object: its table of handlers (co_exceptiontable)."""
 CODE_NAMES: Final = 96
 """In a code object: their names (co_localsplusnames)."""
 TYPE_BASE_SIZE: Final = 32

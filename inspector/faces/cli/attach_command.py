@@ -66,8 +66,19 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.question == "step":
         return _step(options)
+    if options.question == "stacks":
+        return _stacks(options)
     column, fact = _answered(options)
     show(Report(options.expression or column, {column: fact}), options)
+    return EXIT_DONE
+
+
+def _stacks(options: argparse.Namespace) -> int:
+    from inspector.faces.cli.output import show
+    from inspector.report import Report
+    from inspector.sessions.waiting import hang
+
+    show(Report("stacks", hang(options.pid)), options)
     return EXIT_DONE
 
 
@@ -89,8 +100,6 @@ def _answered(options: argparse.Namespace) -> tuple[str, Any]:
         return "remote", other.inspect(options.expression)
     if options.question == "owners":
         return "owners", other.owners(options.expression)
-    if options.question == "stacks":
-        return "stacks", other.stacks()
     if options.question == "sample":
         return "samples", other.sample(seconds)
     found = other.trace(seconds, *options.of, deadline_s=options.deadline)

@@ -1,4 +1,4 @@
-"""Print native and Python frames of a running process's threads."""
+"""Say what the threads of a running process wait for, and print their native and Python frames."""
 
 # SPDX-License-Identifier: MIT
 import argparse
@@ -19,7 +19,7 @@ def run(options: argparse.Namespace) -> int:
     """Draw the stacks."""
     from inspector.faces.cli.output import show
     from inspector.report import Report
-    from inspector.sessions import running
+    from inspector.sessions.waiting import hang
 
-    show(Report("stacks", {"stacks": running.stacks(options.pid)}), options)
+    show(Report("stacks", hang(options.pid)), options)
     return EXIT_DONE
