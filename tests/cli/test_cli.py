@@ -50,7 +50,7 @@ def app(tmp_path: Path) -> Callable[[str], str]:
         (["app.py"], "inspector: app.py is a program; say what you want to know of it."),
         (["hepl"], "inspector: there is no command hepl."),
         (["attach", "4711"], "inspector: what do you want to know of process 4711?"),
-        (["help", "stacks"], "Say what the threads of a running process wait for"),
+        (["help", "stacks"], "Say what each thread of a process waits for, and print its frames."),
     ],
 )
 def test_a_newcomers_first_words_are_answered_within_78_columns(words: list[str], said: str) -> None:

@@ -1,4 +1,4 @@
-"""Say what the threads of a running process wait for, and print their native and Python frames."""
+"""Say what each thread of a process waits for, and print its frames."""
 
 # SPDX-License-Identifier: MIT
 import argparse
