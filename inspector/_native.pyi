@@ -44,22 +44,23 @@ def census(ours: tuple[type, ...], /) -> tuple[list[tuple[str, int, int]], int, 
 
 # native/heap/account.c
 def account(
-    ours: tuple[type, ...], told: tuple[tuple[int, int, type], ...], /
+    ours: tuple[type, ...], told: tuple[tuple[int, int, Any], ...], /
 ) -> tuple[
     list[tuple[int, int, tuple[int, ...]]],
     list[tuple[int, int, int, str, int]],
     list[tuple[str, int, int]],
     list[tuple[str, int, int]],
     list[tuple[str, int, int]],
+    list[tuple[Subject, int]],
     int,
     int,
 ]:
-    """Whose the resident bytes of anonymous memory are; `told`: (start, stop, type) of buffers.
+    """Whose the resident bytes of anonymous memory are; `told`: (start, stop, object) of buffers.
 
-    Returns (mappings, gaps, small, large, buffers, pools, live blocks in pools). A mapping: (start, stop,
-    resident bytes: objects, buffers, other live blocks of malloc, free in pymalloc, free in malloc, in fast
-    bins, stacks, libraries' data, the walk's own). A gap: (start, stop, resident bytes, file whose data
-    points there, how often). The others: (type name, blocks, bytes); large and buffers resident ones.
+    Returns (mappings, gaps, small, large, buffers, largest objects, pools, live blocks in pools). A mapping:
+    (start, stop, resident bytes: objects, buffers, other live blocks of malloc, free in pymalloc, free in
+    malloc, in fast bins, stacks, libraries' data, the walk's own). A gap: (start, stop, resident bytes, file
+    whose data points there, how often). Small, large, buffers: (type name, blocks, bytes).
     """
 
 # native/objects/names.c

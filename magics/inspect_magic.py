@@ -30,6 +30,8 @@ from inspector.sessions.memory import memory
 
 Before = tuple[Account, Snapshot]
 """What a cell's changes are measured from."""
+LARGEST = 4
+"""Objects whose path `--memory` shows."""
 MOST_BESIDE = 12
 """Objects that are compared with each other."""
 
@@ -107,7 +109,8 @@ class InspectMagics(Magics, Defaults):
             keys = [self._value(expression) for expression in expressions]
             return clusters.report(self._value(options.on), keys, options)
         if options.memory:
-            return Report("memory", {"account": memory()})
+            found = memory(names=names.namespaces(self.shell), largest=LARGEST)
+            return Report("memory", {"account": found})
         if not expressions:
             return self._namespace(options)
         if options.to or options.after:

@@ -49,6 +49,17 @@ class AccountRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LargeObject:
+    """One of the largest objects, by its largest block of memory."""
+
+    type_name: str
+    resident_bytes: int
+    path: str
+    """What a user could type, `models['a'][0]`, or the ends of a path that cannot be typed; "": no root
+    reaches it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Grown:
     """How much more a row of the account holds than before."""
 
@@ -72,6 +83,8 @@ class Account:
     swapped_bytes: int
     rows: tuple[AccountRow, ...]
     took_ns: int
+    largest: tuple[LargeObject, ...] = ()
+    """The largest objects, if they were asked for."""
     answers: tuple[Answer, ...] = ()
 
     def row(self, kind: str) -> AccountRow:

@@ -25,7 +25,24 @@ def _account(fact: Account) -> tuple[Block, ...]:
     largest = max((row.resident_bytes for row in fact.rows), default=0)
     rows = tuple(_row(row, largest) for row in fact.rows)
     table = Table(("", "resident", "", "most of it"), rows, (1,))
-    return (*said, table, _total(fact), _parts(fact))
+    return (*said, table, _total(fact), *_held(fact), _parts(fact))
+
+
+def _held(fact: Account) -> tuple[Block, ...]:
+    """The largest objects, with what holds each."""
+    if not fact.largest:
+        return ()
+    rows = tuple(
+        (
+            text(size(one.resident_bytes)),
+            text(clipped(one.type_name, _NAMED)),
+            text(clipped(one.path, _LONGEST - _BAR), "code")
+            if one.path
+            else text("no path from a name", "dim"),
+        )
+        for one in fact.largest
+    )
+    return (Table(("largest", "", "held by"), rows, (0,)),)
 
 
 def _row(row: AccountRow, largest: int) -> tuple[tuple[Span, ...], ...]:

@@ -23,7 +23,7 @@
 
 #define PAGE ((uintptr_t)4096)
 #define POOL ((uintptr_t)1 << PYMALLOC_POOL_SHIFT)
-enum { GAP_LEAST = 4096 };
+enum { GAP_LEAST = 4096, LARGEST = 8 };
 
 typedef enum {
     PIECE_OBJECTS,     // live blocks of pymalloc, and larger blocks that objects claim
@@ -44,7 +44,13 @@ typedef struct {
 } known_range;
 
 typedef struct {
+    PyObject *object; // borrowed
+    uint64_t bytes;   // resident, of one block
+} large_object;
+
+typedef struct {
     claims claims;
+    large_object largest[LARGEST];
     size_t at_claim; // the first that ends behind the walk
     search_view view;
     scan_runs runs;
@@ -97,11 +103,33 @@ static const claim *claim_in(account *a, uintptr_t start, uintptr_t stop) {
     return a->at_claim < a->claims.count && row->start < stop ? row : NULL;
 }
 
+// Keeps the LARGEST objects by one block of theirs, the smallest first.
+static void note_large(account *a, PyObject *object, uint64_t bytes) {
+    size_t at = 0; // most blocks are smaller than all of them: one comparison
+    if (bytes <= a->largest[0].bytes) {
+        return;
+    }
+    for (size_t i = 0; i < LARGEST; i++) {
+        if (a->largest[i].object == object) {
+            return; // of an object in pieces the first one counts
+        }
+    }
+    for (; at < LARGEST && a->largest[at].bytes < bytes; at++) {
+        if (at) {
+            a->largest[at - 1] = a->largest[at];
+        }
+    }
+    if (at) {
+        a->largest[at - 1] = (large_object){object, bytes};
+    }
+}
+
 static void add_piece(account *a, uintptr_t start, uintptr_t stop, piece_kind kind, const claim *by) {
     uint64_t bytes = resident(a, start, stop);
     a->bytes[kind] += bytes;
     if (by) {
-        tally_row *row = tally_find(&a->large[by->kind], by->type);
+        note_large(a, by->object, bytes);
+        tally_row *row = tally_find(&a->large[by->kind], Py_TYPE(by->object));
         a->failed |= !row;
         if (row) {
             row->objects++;
@@ -310,16 +338,31 @@ static int prepare(account *a, scratch *memory) {
     return 0;
 }
 
-static PyObject *account_rows(account *a, scratch *memory) {
+// [(Subject, bytes)] of the largest objects, the largest first. New list.
+static PyObject *largest_rows(const account *a, PyObject *subject_type) {
+    _owned_ PyObject *rows = PyList_New(0);
+    for (size_t i = LARGEST; rows && i-- > 0 && a->largest[i].object;) {
+        PyObject *subject = PyObject_CallOneArg(subject_type, a->largest[i].object); // owned
+        if (list_add(rows, subject ? Py_BuildValue("NK", subject, a->largest[i].bytes) : NULL) < 0) {
+            return NULL;
+        }
+    }
+    return take(rows);
+}
+
+static PyObject *account_rows(account *a, PyObject *module, scratch *memory) {
     if (prepare(a, memory) < 0) {
         return NULL;
     }
     _owned_ PyObject *maps = walk_maps(a);
-    _owned_ PyObject *gaps = maps ? gaps_rows(&a->gaps, &a->runs, memory) : NULL;
+    PyObject *subject_type = (PyObject *)native_get_state(module)->subject_type; // borrowed
+    _owned_ PyObject *largest = maps ? largest_rows(a, subject_type) : NULL;
+    _owned_ PyObject *gaps = largest ? gaps_rows(&a->gaps, &a->runs, memory) : NULL;
     _owned_ PyObject *small = gaps ? tally_list(&a->claims.small) : NULL;
     _owned_ PyObject *large = small ? tally_list(&a->large[CLAIM_OBJECT]) : NULL;
     _owned_ PyObject *buffers = large ? tally_list(&a->large[CLAIM_BUFFER]) : NULL;
-    return buffers ? Py_BuildValue("OOOOOKK", maps, gaps, small, large, buffers, a->pools, a->pool_blocks)
+    return buffers ? Py_BuildValue("OOOOOOKK", maps, gaps, small, large, buffers, largest, a->pools,
+                                   a->pool_blocks)
                    : NULL;
 }
 
@@ -337,7 +380,7 @@ static PyObject *account_take(PyObject *module, PyObject *args) {
     _collector_ int was_on = PyGC_Disable();
     memory_guard_arm();
     int is_ready = claims_collect(&a.claims, ours) == 0 && claims_add_told(&a.claims, told) == 0;
-    PyObject *rows = is_ready ? account_rows(&a, &memory) : NULL; // owned
+    PyObject *rows = is_ready ? account_rows(&a, module, &memory) : NULL; // owned
     memory_guard_disarm();
     claims_deinit(&a.claims);
     tally_deinit(&a.large[CLAIM_OBJECT]);

@@ -10,7 +10,7 @@
 #include "memory/addresses.h"
 #include "objects/spans.h"
 
-static int add(claims *all, PyTypeObject *type, const void *start, uint64_t bytes, claim_kind kind,
+static int add(claims *all, PyObject *object, const void *start, uint64_t bytes, claim_kind kind,
                int is_view) {
     if ((all->count + 1) * sizeof(claim) > all->place.bytes) {
         if (arena_resize(&all->place, all->place.bytes ? all->place.bytes * 2 : 1 << 16) < 0) {
@@ -19,7 +19,7 @@ static int add(claims *all, PyTypeObject *type, const void *start, uint64_t byte
         all->rows = all->place.start;
     }
     uintptr_t first = (uintptr_t)start;
-    all->rows[all->count++] = (claim){first, first + bytes, type, kind, is_view};
+    all->rows[all->count++] = (claim){first, first + bytes, object, kind, is_view};
     return 0;
 }
 
@@ -57,24 +57,23 @@ static int add_buffer(claims *all, PyObject *object, size_t own) {
         !spans_read(object, &span) || span.span_bytes < CLAIM_LEAST || is_inside(object, span.start, own)) {
         return 0;
     }
-    return add(all, Py_TYPE(object), (const void *)span.start, span.span_bytes, CLAIM_BUFFER,
+    return add(all, object, (const void *)span.start, span.span_bytes, CLAIM_BUFFER,
                !(span.flags & SPAN_OWNED));
 }
 
 static int look(PyObject *object, const own_bytes_rule *rule, void *argument) {
     claims *all = argument;
-    PyTypeObject *type = Py_TYPE(object);
-    tally_row *row = tally_find(&all->small, type);
+    tally_row *row = tally_find(&all->small, Py_TYPE(object));
     const void *other = NULL; // of the object, or NULL
     size_t own = own_bytes(object, rule), apart = other_block(object, rule->how, &other);
     if (!row) {
         return -1;
     }
-    if (apart >= CLAIM_LEAST && add(all, type, other, apart, CLAIM_OBJECT, 0) < 0) {
+    if (apart >= CLAIM_LEAST && add(all, object, other, apart, CLAIM_OBJECT, 0) < 0) {
         return -1;
     }
     size_t here = apart > own ? 0 : own - apart;
-    if (here >= CLAIM_LEAST && add(all, type, object, here, CLAIM_OBJECT, 0) < 0) {
+    if (here >= CLAIM_LEAST && add(all, object, object, here, CLAIM_OBJECT, 0) < 0) {
         return -1;
     }
     row->objects++;
@@ -90,11 +89,11 @@ int claims_collect(claims *ret, PyObject *ours) {
 int claims_add_told(claims *ret, PyObject *told) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(told); i++) {
         unsigned long long start, stop;
-        PyTypeObject *type; // borrowed
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(told, i), "KKO!", &start, &stop, &PyType_Type, &type)) {
+        PyObject *object; // borrowed
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(told, i), "KKO", &start, &stop, &object)) {
             return -1;
         }
-        if (start < stop && add(ret, type, (void *)(uintptr_t)start, stop - start, CLAIM_BUFFER, 1) < 0) {
+        if (start < stop && add(ret, object, (void *)(uintptr_t)start, stop - start, CLAIM_BUFFER, 1) < 0) {
             return error_no_memory();
         }
     }

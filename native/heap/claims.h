@@ -12,7 +12,7 @@ typedef enum { CLAIM_OBJECT, CLAIM_BUFFER, CLAIM_KINDS } claim_kind;
 
 typedef struct {
     uintptr_t start, stop;
-    PyTypeObject *type; // borrowed
+    PyObject *object; // borrowed
     claim_kind kind;
     int is_view; // its memory may be another claim's
 } claim;
@@ -26,7 +26,8 @@ typedef struct {
 
 // Every live object's. The gc is off. 0, or -1 with an exception set.
 int claims_collect(claims *ret, PyObject *ours /* borrowed */);
-// (start, stop, type) tuples from Python; the caller keeps the types alive. 0, or -1 with an exception set.
+// (start, stop, object) tuples from Python; the caller keeps the objects alive. 0, or -1 with an exception
+// set.
 int claims_add_told(claims *ret, PyObject *told /* borrowed */);
 // Sorts them and cuts what two claim, so that none overlap.
 void claims_settle(claims *ret);

@@ -132,7 +132,8 @@ def test_free_memory_agrees_with_mallocs_own_count(size: int, count: int) -> Non
     """100 bytes: freed blocks lie in fast bins, which look live."""
     found = told(FREED.format(size=size, count=count))
     free = found["parts"]["free"]["glibc's malloc"]
-    assert abs(free - found["more"]) < 0.05 * found["more"] + 300_000, (free, found["more"])
+    untouched = 0.05 * found["more"] + 500_000  # the end of the heap is malloc's, but not resident
+    assert abs(free - found["more"]) < untouched, (free, found["more"])
     assert found["rows"]["blocks"] > 0.45 * size * count
 
 
@@ -189,6 +190,50 @@ def test_a_million_objects_and_a_gigabyte_are_counted_soon() -> None:
     found = told("rows = [(i, str(i)) for i in range(330_000)]\nb = bytearray(1_000_000_000)\n")
     assert found["ms"] < 1500
     assert found["parts"]["objects"]["bytearray"] >= 1e9
+
+
+HOLDERS = """
+import functools
+models = {"a": [bytes(1) * 9_000_000]}
+@functools.lru_cache
+def f(x):
+    return bytearray(b"x") * 8_000_000
+f(1)
+class Config: pass
+Config.table = list(range(10)) * 500_000
+"""
+
+
+@pytest.mark.core
+def test_the_largest_objects_have_a_path_to_a_name() -> None:
+    found = told(
+        f"{HOLDERS}import inspector\nfound = inspector.memory(largest=3).largest\n"
+        "more = [(one.type_name, one.path) for one in found]"
+    )
+    assert found["more"] == [
+        ["list", "Config.table"],
+        ["bytes", "models['a'][0]"],
+        ["bytearray", "f"],
+    ]
+
+
+LOST_IN_A_TRACEBACK = """
+import sys
+def f():
+    huge = bytes(1) * 7_000_000
+    return 1 / 0
+try:
+    f()
+except ZeroDivisionError as error:
+    sys.last_value = error
+import inspector
+more = inspector.memory(largest=1).largest[0].path
+"""
+
+
+@pytest.mark.core
+def test_a_local_in_a_traceback_is_told_by_its_function() -> None:
+    assert told(LOST_IN_A_TRACEBACK)["more"] == "sys.last_value → … → huge of f"
 
 
 @pytest.mark.core

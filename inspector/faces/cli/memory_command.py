@@ -11,6 +11,8 @@ from inspector.errors import EXIT_DONE, InspectorError
 from inspector.faces.arguments import DRAW, WRITE, add_options
 
 GROUP = "inspect objects"
+LARGEST = 4
+"""Objects whose path is shown."""
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         )
     target = None if options.pid else Target(options.script, quiet=options.json)
     with walks():
-        report = Report("memory", {"account": memory(options.pid)})
+        report = Report("memory", {"account": memory(options.pid, largest=LARGEST)})
     del target  # the script's names lived until here
     show(report, options)
     return EXIT_DONE

@@ -23,6 +23,11 @@ _WHOLE: Final = ("tuple", "numpy.ndarray", "ndarray")
 """Containers of which no item is deleted by `del`."""
 
 
+def typed(steps: Sequence[Step], names: Mapping[int, str]) -> str:
+    """The steps of `_native.chain` as a user would type them; "" where that cannot be."""
+    return "".join(_texts(steps, names))
+
+
 def with_paths(owners: Sequence[Owner], found: Sequence[Row], names: Mapping[int, str]) -> tuple[Owner, ...]:
     """The owners with path and do. `names`: id of a dict -> the user's name for it."""
     holders = {row.holder.address: row.holder for row in found if row.holder is not None}

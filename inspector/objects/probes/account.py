@@ -4,7 +4,7 @@
 import gc
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -12,9 +12,12 @@ from typing import Any, Final
 from inspector import _native
 from inspector.binaries.smaps import Area, parsed, read
 from inspector.errors import InspectorError, TargetGone
-from inspector.facts.account import KINDS, Account, AccountPart, AccountRow
+from inspector.facts.account import KINDS, Account, AccountPart, AccountRow, LargeObject
 from inspector.facts.heap import by_name
 from inspector.objects.classes import type_module
+from inspector.objects.ownership.paths import Step, typed
+from inspector.objects.ownership.quick import OWN_CODE
+from inspector.objects.ownership.rows import type_name
 from inspector.objects.reach.reached import blocks_of, has_blocks
 
 MOST_PARTS: Final = 200
@@ -64,20 +67,24 @@ class _Book:
         return AccountRow(kind, total, round(self.proportional[kind]), tuple(parts))
 
 
-def account(pid: int = 0) -> Account:
+def account(pid: int = 0, names: Mapping[int, str] | None = None, largest: int = 0) -> Account:
     """Account for this process, or from outside for another one.
+
+    `largest`: for how many of the largest objects (8 at most) a path is looked for, a walk of the heap each.
 
     Raises InspectorError: ptrace-forbidden; TargetGone: no-process.
     """
     begin, book = time.monotonic_ns(), _Book()
+    walked: Any = None
     is_self = pid in (0, os.getpid())
     if is_self:
         told = _told()
         text = read()
         walked = _native.account((_native.Subject,), told)  # at once: between the two the process grows
         found = parsed(text)
+        del told
     else:
-        found, walked = _of_another(pid), None
+        found, largest = _of_another(pid), 0
     _fill(book, found, walked, os.getpid() if is_self else pid)
     return Account(
         os.getpid() if is_self else pid,
@@ -87,7 +94,28 @@ def account(pid: int = 0) -> Account:
         sum(area.swapped for area in found),
         book.rows(),
         time.monotonic_ns() - begin,
+        _largest(walked[5][:largest], names or {}) if largest else (),
     )
+
+
+def _largest(rows: list[tuple[_native.Subject, int]], names: Mapping[int, str]) -> tuple[LargeObject, ...]:
+    return tuple(LargeObject(type_name(one), size, _path(one, names)) for one, size in rows)
+
+
+def _path(one: _native.Subject, names: Mapping[int, str]) -> str:
+    steps, *_ = _native.chain(one, tuple(names), OWN_CODE)
+    if not steps:
+        return ""
+    return typed(steps, names) or _ends(steps)
+
+
+def _ends(steps: Sequence[Step]) -> str:
+    """A path that cannot be typed, by its ends: "sys.last_value → … → huge of f"."""
+    first, last = steps[0], steps[-1]
+    root = f"{first[2]}.{first[5]}" if first[2] and isinstance(first[5], str) else first[2] or first[1]
+    what = last[5] if isinstance(last[5], (str, int)) else last[0]
+    held = f"{what} of {last[2] or last[1]}"
+    return root if len(steps) == 1 else f"{root} → {'… → ' * (len(steps) > 2)}{held}"
 
 
 def _of_another(pid: int) -> list[Area]:
@@ -107,17 +135,17 @@ def _of_another(pid: int) -> list[Area]:
     return found
 
 
-def _told() -> tuple[tuple[int, int, type], ...]:
+def _told() -> tuple[tuple[int, int, Any], ...]:
     """Buffers of live objects whose library alone knows where they are."""
     every = gc.get_objects()
     kinds = {kind for kind in set(map(type, every)) if _asks(kind)}
     found = [one for one in every if type(one) in kinds][:MOST_ARRAYS] if kinds else []
     del every
-    rows = list[tuple[int, int, type]]()
+    rows = list[tuple[int, int, Any]]()
     for one in found:
         with suppress(Exception):  # a closed or half-built one: its memory stays unexplained
             spans = ((block.range.start, block.range.stop) for block in blocks_of((one,)))
-            rows += [(int(start), int(stop), type(one)) for start, stop in spans if start < stop]
+            rows += [(int(start), int(stop), one) for start, stop in spans if start < stop]
     return tuple(rows)
 
 
@@ -190,7 +218,7 @@ def _stack_pointers(pid: int) -> list[int]:
 
 def _anonymous(book: _Book, rest: list[Area], walked: Any) -> None:
     """Divide anonymous memory by what the walk in C found."""
-    maps, gaps, small, large, buffers, pools, _ = walked
+    maps, gaps, small, large, buffers, _, pools, _ = walked
     total = _Pieces()
     for start, stop, pieces in maps:
         inside = [area for area in rest if start <= area.start < stop]
