@@ -45,7 +45,7 @@ def app(tmp_path: Path) -> Callable[[str], str]:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["help"], "memory grows     inspector heap --script app.py    %inspect"),
+        (["help"], "memory grows     inspector memory --script app.py  %inspect --memory"),
         ([], "inspector help                         something is wrong: what to type"),
         (["app.py"], "inspector: app.py is a program; say what you want to know of it."),
         (["hepl"], "inspector: there is no command hepl."),

@@ -57,7 +57,8 @@ MAY_IMPORT = {
     "api": {*FLOOR_3, "report", "views"},
     "sessions": {*FLOOR_3, "api", "report"},
     "faces": FLOOR_1,  # options as data, words of progress
-    "faces.cli": {*VERBS, "faces.screens"},  # the commands that open them
+    "faces.assistants": FACE,
+    "faces.cli": {*VERBS, "faces.screens", "faces.assistants"},  # the commands that open them
     "faces.cluster": FACE,
     "faces.screens": {*FACE, "views"},
     "faces.startup": FACE,
@@ -89,6 +90,7 @@ OUTSIDE = {
     "cloudpickle": {"faces.cluster"},
     "pytest": {"pytest_plugin"},
     "shtab": {"faces.cli"},
+    "mcp": {"faces.assistants"},
 }
 """Library -> the rooms that may import it."""
 RESERVED = {

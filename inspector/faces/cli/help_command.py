@@ -15,7 +15,7 @@ GROUP = "check this machine"
 SYMPTOMS: Final = """\
 What is wrong?   Type                              In a notebook
 
-memory grows     inspector heap --script app.py    %inspect
+memory grows     inspector memory --script app.py  %inspect --memory
 it hangs         inspector stacks PID              the same, in a terminal
 it died          inspector crash core              %%inspect_debug
 it is slow       inspector trace app.py            %%inspect_trace
