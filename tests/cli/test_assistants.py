@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import mcp
 import pytest
 from programs import SCRIPTS, inspector
 
@@ -40,8 +41,6 @@ def test_an_object_without_an_answer_says_where_to_look() -> None:
 
 def asked(*calls: tuple[str, dict[str, object]], cwd: Path) -> list[tuple[bool, str]]:
     """Whether each call was refused, and its text; one session of the package's own client."""
-    mcp = pytest.importorskip("mcp")
-
     async def session() -> list[tuple[bool, str]]:
         served = mcp.StdioServerParameters(command=str(SERVER), args=["mcp"], cwd=cwd)
         async with mcp.stdio_client(served) as streams, mcp.ClientSession(*streams) as client:
