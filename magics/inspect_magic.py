@@ -28,8 +28,6 @@ from inspector.report import Report
 from inspector.sessions.cell_changes import what_changed
 from inspector.sessions.memory import memory
 
-Before = tuple[Account, Snapshot]
-"""What a cell's changes are measured from."""
 LARGEST = 4
 """Objects whose path `--memory` shows."""
 MOST_BESIDE = 12
@@ -192,44 +190,42 @@ class InspectMagics(Magics, Defaults):
         return cells.Prepared(self.shell, cell)
 
     def _changes(self, prepared: cells.Prepared, options: argparse.Namespace) -> Report:
-        before = self._before()
-        with self._changes_shown_on_error(before, options):
-            prepared.run()
-        return self._changed(before)
-
-    def _before(self) -> Before:
         account = memory()  # first: what it makes is part of the snapshot
-        return account, api.snapshot(self.shell.user_ns)
+        before = api.snapshot(self.shell.user_ns)  # last: no object of ours is made after it
+        with self._changes_shown_on_error(account, before, options):
+            prepared.run()
+        return self._changed(account, before)
 
     async def _awaited(self, prepared: cells.Prepared, options: argparse.Namespace) -> None:
         """`_changes` for a cell that awaits; IPython's event loop runs this (awaiting.py)."""
-        before = self._before()
-        with self._changes_shown_on_error(before, options):
+        account = memory()
+        before = api.snapshot(self.shell.user_ns)
+        with self._changes_shown_on_error(account, before, options):
             await prepared.run_async()
         try:
-            if made := printed(self._changed(before), options):
+            if made := printed(self._changed(account, before), options):
                 showing.display_result(self.shell, made, self._view(made, options))
         except InspectorError as error:
             showing.refuse(error, "inspect", cell="")
 
     @contextmanager
-    def _changes_shown_on_error(self, before: Before, options: argparse.Namespace) -> Iterator[None]:
+    def _changes_shown_on_error(
+        self, account: Account, before: Snapshot, options: argparse.Namespace
+    ) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            showing.show(drawn(self._changed(before), options))
+            showing.show(drawn(self._changed(account, before), options))
             raise
 
-    def _changed(self, before: Before) -> Report:
-        account, snapshot = before
+    def _changed(self, account: Account, before: Snapshot) -> Report:
         after = api.snapshot(self.shell.user_ns)
-        return what_changed(names.of_the_user(self.shell, after - snapshot), account)
+        return what_changed(names.of_the_user(self.shell, after - before), account)
 
     def _warm(self) -> None:
         """Import and draw once what `%%inspect` uses, so that the first cell's numbers exclude it."""
         if not self.warm:
-            before = self._before()
-            self._changed(before).to_html()
+            self._changed(memory(), api.snapshot(self.shell.user_ns)).to_html()
             if self.shell.display_formatter is not None:
                 self.shell.display_formatter.format(None)
             gc.collect(1)  # classes with slots are made twice: the first ones would go within the user's cell

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.errors import no_plain_dict
+from inspector.facts.account import Account, AccountPart, AccountRow
+from inspector.facts.answers import Answer
 from inspector.facts.heap import Heap, Held, NameChange, Snapshot, TypeChange, TypeCount, by_name
 from inspector.facts.unknown import Unknown
 from inspector.objects.layers.pages import resident_bytes
@@ -16,7 +18,10 @@ from inspector.objects.layers.pages import resident_bytes
 if TYPE_CHECKING:
     from inspector.objects.reach.reached import Reached
 
-_OURS: tuple[type, ...] = (Heap, Held, NameChange, Snapshot, TypeChange, TypeCount, Unknown, _native.Subject)
+_OURS: tuple[type, ...] = (
+    *(Account, AccountPart, AccountRow, Answer, _native.Subject, Unknown),
+    *(Heap, Held, NameChange, Snapshot, TypeChange, TypeCount),
+)
 MOST_BLOCKS = 16
 MOST_OWN_BYTES = 1_000
 """Of a name that is nothing but its blocks: a list of two views, but not with a long text beside them."""
@@ -48,19 +53,21 @@ def snapshot(names: Mapping[str, Any]) -> Snapshot:
     """
     if type(names) is not dict:
         raise no_plain_dict(f"cannot take a snapshot of a {type(names).__name__}", "snapshot(dict(names))")
-    held, complete = _names(names) if names else ((), True)
-    bare = Snapshot(Heap(0, 0, (), 0), held, resident_bytes(), complete)
-    return replace(bare, heap=heap())  # last: the census leaves out what a fact holds
+    bare = Snapshot(Heap(0, 0, (), 0), *_names(names))
+    return replace(bare, heap=heap())  # last: the census leaves out what a fact alone holds
 
 
-def _names(names: dict[str, Any]) -> tuple[tuple[Held, ...], bool]:
-    """(what each name holds, whether that is all that it reaches)."""
+def _names(names: dict[str, Any]) -> tuple[tuple[Held, ...], int | Unknown, bool]:
+    """(what each name holds, the resident memory, whether that is all that they reach)."""
+    if not names:
+        return (), resident_bytes(), True
     from inspector.objects.reach.reached import reached  # the adapters with it
 
     rows = _native.names(names)
     subjects = [x if type(x := names[row[0]]) is _native.Subject else _native.Subject(x) for row in rows]
     found, complete = reached(subjects, (names,))
-    return tuple(_held(*pair) for pair in zip(rows, found, strict=True)), complete
+    held = tuple(_held(*pair) for pair in zip(rows, found, strict=True))
+    return held, resident_bytes(), complete
 
 
 def _held(row: _Row, of: Reached) -> Held:
