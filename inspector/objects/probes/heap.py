@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ _OURS: tuple[type, ...] = (
 MOST_BLOCKS = 16
 MOST_OWN_BYTES = 1_000
 """Of a name that is nothing but its blocks: a list of two views, but not with a long text beside them."""
+if gc.isenabled():
+    gc.collect(1)  # `slots=True` makes each class of a fact twice: the first ones would go between two walks
 _Row = tuple[str, str, int, int | None, int]
 """A row of `_native.names`."""
 _NOT_ASKED = Unknown("not asked: `heap(retained=N)` finds it for the N heaviest types")
