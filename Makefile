@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help mutants corpus pictures demo docs reference examples changelog test test-all faults seeds soak lab lint format bench sanitize system clean
+.PHONY: help mutants corpus pictures demo docs reference examples changelog test test-all faults wheels seeds soak lab lint format bench sanitize system clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,6 +40,10 @@ test: ## five minutes: every room once on one Python, from the wheel; ARGS='-k r
 
 test-all: system ## all tests on Python 3.11, 3.12, 3.13 and a 3.14 where found; ONLY=3.11 and ARGS='-k refs' narrow it
 	@$(PYTHON3) .ci/matrix.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
+wheels: ## the sdist and the wheels of every CPython for glibc and musl, checked and tried, into dist; ONLY=3.14 builds those of one
+	@$(PYTHON3) .ci/ready.py wheels
+	@.venv-wheels/bin/python -P .ci/wheels.py $(ONLY)
 
 seeds: system ## the tests of the host in Swift; where swiftc is missing a chroot is made for it: root, 3 GB
 	@$(PYTHON3) .ci/seeds.py $(ARGS)

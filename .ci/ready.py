@@ -28,7 +28,7 @@ ANY = ("3.11", "3.13", "3.12")
 SANITIZE = ("-C", "cmake.define.INSPECTOR_SANITIZE=address,undefined", "-C", "cmake.build-type=Debug")
 
 ROOMS = {
-    # name: folder, Pythons in order of preference, dependency group, settings of the build
+    # name: folder, Pythons in order of preference, dependency group, settings of the build (None: no wheel)
     "test": (".venv", ANY, "dev", ()),
     "demo": (".venv-demo", ANY, "demo", ()),
     "3.11": (".venv", ("3.11",), "dev", ()),
@@ -41,6 +41,7 @@ ROOMS = {
     "R": (".venv-R", ("3.11",), "R", ()),
     "sanitize": (".venv-sanitize", ANY, "core", SANITIZE),
     "bench": (".venv-bench", ANY, "bench", ()),
+    "wheels": (".venv-wheels", ANY, "wheels", None),
 }
 
 
@@ -68,10 +69,13 @@ def room(name):
     asked = _digest(["pyproject.toml"], [group, str(versions)])
     built = _digest(SOURCES, [str(settings)])
     is_asked = _stamped(venv / ".asked", asked) and python.exists()
-    if is_asked and _stamped(venv / ".built", built):
+    if is_asked and (settings is None or _stamped(venv / ".built", built)):
         return python
     if not is_asked:
         _environment(venv, versions)
+    if settings is None:
+        _packages(venv, group, asked)
+        return python
     with ThreadPoolExecutor(1) as beside:  # packages are unpacked by one processor, C compiled by the others
         making = beside.submit(_wheel, venv, settings, built)
         if not is_asked:

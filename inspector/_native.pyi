@@ -6,6 +6,10 @@ from collections.abc import Callable, Sequence
 from types import CodeType, FrameType
 from typing import Any, TypedDict, final
 
+# native/module/build.c
+BUILD: str
+"""What the extension was built with: headers of which CPython, compiler, C library."""
+
 # native/objects/subject.c
 @final
 class Subject:

@@ -4,18 +4,18 @@
 // would give different bits on different machines. Without the pragma only the portable variant is built.
 // SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
+#include "module/platform.h"
 
 #define VARIANT(name) name##_any
 #include "lazy/kernels_body.h"
 #undef VARIANT
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#pragma GCC push_options
-#pragma GCC target("avx2")
+PLATFORM_AVX2_BEGIN
 #define VARIANT(name) name##_avx2
 #include "lazy/kernels_body.h"
 #undef VARIANT
-#pragma GCC pop_options
+PLATFORM_AVX2_END
 
 static int portable; // tests compare both variants on one machine
 

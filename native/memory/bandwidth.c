@@ -1,11 +1,11 @@
 // Memory bandwidth of this process: the limit of a search, and the estimate of what a first one costs.
 // SPDX-License-Identifier: MIT
 #include "memory/memory.h"
+#include "module/platform.h"
 
 // Sums every word. Eight independent sums keep the additions from waiting for each other and let the compiler
 // use vectors. The sum is returned so that the compiler cannot drop the reads.
-static __attribute__((no_sanitize("address"), optimize("O3"))) uint64_t sum_words(const uint64_t *at,
-                                                                                  const uint64_t *stop) {
+static UNSANITIZED PLATFORM_OPTIMIZED uint64_t sum_words(const uint64_t *at, const uint64_t *stop) {
     uint64_t sums[8] = {0};
     for (; at + 8 <= stop; at += 8) {
         __builtin_prefetch(at + 128, 0, 0);

@@ -11,6 +11,8 @@
 #include <internal/pycore_moduleobject.h>
 #include <internal/pycore_object.h>
 
+#define COMPAT_SAYS_LAYOUT (PY_VERSION_HEX >= 0x030D0000) // _Py_DebugOffsets
+
 // The gc's lists (Python/gc.c): circular, doubly linked, with a head that is no object. Three generations;
 // the first releases of 3.14 have one young and two old lists (see CMakeLists.txt).
 #define COMPAT_GC_LISTS 4

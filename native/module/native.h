@@ -56,6 +56,7 @@ int error_no_memory(void);
 // The parts: each is one C file with a function `<part>_exec`, which adds its functions and types to the
 // module and returns 0, or -1 with an exception set.
 #define INSPECTOR_PARTS(PART) \
+    PART(build) \
     PART(subject) \
     PART(call) \
     PART(census) \

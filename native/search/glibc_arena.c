@@ -11,9 +11,9 @@
 // list while it is read: then one in it may be missed, and counts as live.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "module/platform.h"
 #include "search/holders.h"
 
-#include <gnu/libc-version.h>
 #include <link.h>
 
 enum { FAST_BINS = 16, TOP = 96, BINS = 112, BIN_COUNT = 127 };
@@ -50,7 +50,7 @@ static int object_look(struct dl_phdr_info *object, size_t size, void *argument)
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         uintptr_t start = object->dlpi_addr + part->p_vaddr;
-        is_libc |= part->p_type == PT_LOAD && (uintptr_t)&gnu_get_libc_version - start < part->p_memsz;
+        is_libc |= part->p_type == PT_LOAD && PLATFORM_IN_GLIBC - start < part->p_memsz;
     }
     for (int i = 0; is_libc && i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];

@@ -7,9 +7,9 @@
 // Life cycle. writes_table_init() makes the mapping, writes_table_deinit() frees it; one watch at a time.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "module/platform.h"
 #include "watch/writes.h"
 
-#include <execinfo.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -28,7 +28,7 @@ int writes_table_init(uint64_t capacity) {
     void *room = mmap(NULL, (capacity + 1) * sizeof(writes_record), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void *first[2];
-    backtrace(first, 2); // the first call loads the unwinder, which a handler must not do
+    platform_backtrace(first, 2); // the first call loads the unwinder, which a handler must not do
     if (room == MAP_FAILED) {
         return error_no_memory();
     }
@@ -99,7 +99,7 @@ void writes_table_locate(writes_record *record, const ucontext_t *context) {
 #ifdef __x86_64__
     record->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 #endif
-    record->native_count = backtrace(record->native, WRITES_NATIVE);
+    record->native_count = platform_backtrace(record->native, WRITES_NATIVE);
     writes_python(record);
     record->complete = 1;
 }

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -357,7 +358,11 @@ def test_what_a_program_does_to_its_output_is_undone(
     assert json.loads(quiet.stdout)["kind"] == "report"
 
 
-def test_the_version_is_the_installed_one() -> None:
+def test_the_version_is_the_installed_one_and_names_its_build(without_extension: Path) -> None:
     from importlib.metadata import version
 
-    assert inspector("--version").stdout == f"native-inspector {version('native-inspector')}\n"
+    told = f"native-inspector {version('native-inspector')}"
+    built = rf"CPython 3\.{sys.version_info[1]}\.\w+, (GCC|Clang) [\d.]+, (glibc 2\.\d+|musl)"
+    assert re.fullmatch(rf"{re.escape(told)} \({built}\)\n", inspector("--version").stdout)
+    without = inspector("--version", PYTHONPATH=str(without_extension)).stdout
+    assert without.startswith(f"{told} (the extension does not load: ")

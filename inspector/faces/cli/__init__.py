@@ -116,9 +116,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(INVITATION)
         return EXIT_DONE
     if words == ["--version"]:
-        from importlib.metadata import version
+        from inspector.sessions.installed import build
 
-        sys.stdout.write(f"native-inspector {version('native-inspector')}\n")
+        sys.stdout.write(f"native-inspector {build()}\n")
         return EXIT_DONE
     return _guarded(words)
 

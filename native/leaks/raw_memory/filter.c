@@ -13,6 +13,7 @@
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/search_parts.h"
 #include "memory/memory.h"
+#include "module/platform.h"
 
 enum { GROUP_BIT = 40, DIGIT_BITS = 30, EACH_GROUP = 14 };
 _Static_assert((int)EACH_GROUP *(int)DISGUISE_GROUPS <= (int)DISGUISE_PATTERNS, "room for all forms");
@@ -87,14 +88,13 @@ void raw_memory_filter_init(disguise_filter *ret, const scan_range *blocks, size
 }
 
 #if defined(__x86_64__)
-#pragma GCC push_options
-#pragma GCC target("avx2")
+PLATFORM_AVX2_BEGIN
 #define VARIANT(name) name##_avx2
 #define VECTOR_BYTES 32
 #include "leaks/raw_memory/filter_body.h"
 #undef VARIANT
 #undef VECTOR_BYTES
-#pragma GCC pop_options
+PLATFORM_AVX2_END
 #endif
 
 #define VARIANT(name) name##_plain

@@ -13,8 +13,8 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "leaks/raw_memory/followed.h"
+#include "module/platform.h"
 
-#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -61,7 +61,7 @@ static int drain(size_t bytes, uintptr_t fresh) {
     return 0;
 }
 
-static uintptr_t top_of_heap(void) { return (uintptr_t)sbrk(0) - mallinfo2().keepcost; }
+static uintptr_t top_of_heap(void) { return (uintptr_t)sbrk(0) - platform_heap_top_bytes(); }
 
 void raw_memory_fresh_begin(void) {
     static const size_t large[] = {1 << 16, 1 << 14, 1 << 12, 1 << 11};

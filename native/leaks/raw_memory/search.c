@@ -18,10 +18,10 @@
 #include "leaks/raw_memory/followed.h"
 #include "leaks/raw_memory/search_parts.h"
 #include "memory/memory.h"
+#include "module/platform.h"
 #include "search/holders.h"
 #include "trace/record/stacks.h"
 
-#include <gnu/libc-version.h>
 #include <link.h>
 
 enum { BLOCKS_MAX = 1 << 19, TRACED_EACH = 4, LOST = LEAK_LOST, REACHED = LEAK_REACHED };
@@ -61,7 +61,7 @@ static int find_arena(struct dl_phdr_info *object, size_t size, void *ret) {
         if (segment->p_type == PT_LOAD && segment->p_flags & PF_W) {
             data = (scan_range){start, start + segment->p_memsz};
         } else if (segment->p_type == PT_LOAD) {
-            is_libc |= (uintptr_t)&gnu_get_libc_version - start < segment->p_memsz;
+            is_libc |= PLATFORM_IN_GLIBC - start < segment->p_memsz;
         }
     }
     if (is_libc) {

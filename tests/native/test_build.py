@@ -1,0 +1,34 @@
+"""An interpreter whose structures are not those that the extension was built for is refused."""
+
+# SPDX-License-Identifier: MIT
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.core
+
+OTHERWISE = """
+import ctypes
+runtime = (ctypes.c_uint64 * 64).in_dll(ctypes.pythonapi, "_PyRuntime")
+assert bytes(runtime)[:8] == b"xdebugpy"
+runtime[{word}] += 8
+import inspector._native
+"""
+"""The interpreter's account of itself, changed: nothing but debuggers reads it."""
+
+
+FINALIZING, INTERPRETER_BYTES = 4, 6  # words of _Py_DebugOffsets, the same since 3.13
+
+
+def told(word: int) -> str:
+    run = subprocess.run([sys.executable, "-P", "-c", OTHERWISE.format(word=word)], capture_output=True)
+    return run.stderr.decode()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="not on CPython before 3.13, which says no layout")
+def test_another_layout_of_the_interpreter_is_refused_in_one_sentence() -> None:
+    assert told(FINALIZING) == ""  # not one that is read
+    said = told(INTERPRETER_BYTES).splitlines()[-1]
+    assert said.startswith("ImportError: inspector._native was built for CPython 3.")
+    assert "is laid out differently: build it here" in said
