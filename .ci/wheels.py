@@ -104,10 +104,20 @@ def _wheel(python, version, tag, source):
     compiler.write_text(f'#!/bin/sh\nexec "{ZIG}/zig" cc -target {target} "$@"\n')
     compiler.chmod(0o755)
     suffix = f".cpython-{version.replace('.', '')}-x86_64-linux-{library}.so"
-    given = dict(os.environ, **FLAGS, CC=str(compiler), SETUPTOOLS_EXT_SUFFIX=suffix)
+    given = dict(os.environ, **FLAGS, CPATH=_debian(version), CC=str(compiler), SETUPTOOLS_EXT_SUFFIX=suffix)
     raw = BUILD / f"raw-{version}-{library}"
     _run(*python, *PIP, "wheel", "--no-build-isolation", "--no-deps", "-w", raw, source, env=given)
     return _tagged(next(raw.glob("*.whl")), tag)
+
+
+def _debian(version):
+    """A folder with the header that Debian keeps apart; of all others Zig's compiler has its own."""
+    folder = BUILD / "debian"
+    (folder / "x86_64-linux-gnu").mkdir(parents=True, exist_ok=True)
+    link = folder / "x86_64-linux-gnu" / f"python{version}"
+    if not link.is_symlink():
+        link.symlink_to(f"/usr/include/x86_64-linux-gnu/python{version}")
+    return str(folder)
 
 
 def _tagged(wheel, tag):

@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import mcp
 import pytest
 from programs import SCRIPTS, inspector
 
@@ -41,7 +40,10 @@ def test_an_object_without_an_answer_says_where_to_look() -> None:
 
 def asked(*calls: tuple[str, dict[str, object]], cwd: Path) -> list[tuple[bool, str]]:
     """Whether each call was refused, and its text; one session of the package's own client."""
+
     async def session() -> list[tuple[bool, str]]:
+        import mcp  # in the room of all tests only, where the others collect this file too
+
         served = mcp.StdioServerParameters(command=str(SERVER), args=["mcp"], cwd=cwd)
         async with mcp.stdio_client(served) as streams, mcp.ClientSession(*streams) as client:
             await client.initialize()
