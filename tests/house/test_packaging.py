@@ -83,12 +83,35 @@ def test_an_editable_install_works_and_leaves_the_checkout_clean(checkout: Path,
     assert run("git", "status", "--porcelain", cwd=checkout) == ""
 
 
-def test_a_free_threaded_python_is_refused_in_one_sentence(checkout: Path, tmp_path: Path) -> None:
+def test_a_free_threaded_python_has_saved_reports_and_one_sentence_for_the_rest(
+    checkout: Path, tmp_path: Path
+) -> None:
     setting = "cmake.define.INSPECTOR_FREE_THREADED=1"  # what CMake asks the interpreter for
     command = (*PIP, "wheel", "--no-build-isolation", "--no-deps", "-C", setting, "-w", tmp_path, checkout)
-    told = " ".join(run(*command, cwd=tmp_path, check=False).split())
-    assert "native-inspector needs the GIL: free-threaded builds of CPython are not supported yet." in told
-    assert not list(tmp_path.glob("*.whl"))
+    run(*command, cwd=tmp_path)
+    wheel = next(tmp_path.glob("*.whl"))
+    assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
+    run(*PIP, "install", "--no-deps", "--target", tmp_path / "site", wheel, cwd=tmp_path)
+
+    def inspector(*words: str) -> str:
+        call = f"import sys; sys.path.insert(0, 'site'); from inspector.faces.cli import main; main({words})"
+        return run(sys.executable, "-P", "-c", call, cwd=tmp_path)
+
+    (tmp_path / "saved.json").write_text(
+        run(sys.executable, "-P", "-m", "inspector", "show", "1", "--json", cwd=tmp_path)
+    )
+    assert "int" in inspector("report", "saved.json")
+    (tmp_path / "x.py").touch()
+    for words in (
+        ("show", "1"),
+        ("trace", "x.py"),
+        ("leaks", "x.py"),
+        ("memory",),
+        ("attach", str(os.getpid()), "show", "1"),
+        ("doctor",),
+    ):
+        said = " ".join(inspector(*words).split())
+        assert "inspector._native needs the GIL, and this CPython" in said and "Python with the GIL" in said
 
 
 def test_the_sources_refuse_its_headers_in_the_same_sentence() -> None:

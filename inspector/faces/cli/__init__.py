@@ -176,11 +176,14 @@ def _no_extension(error: Exception) -> InspectorError | None:
     """The error where the native extension is missing or does not load; None for any other."""
     if not isinstance(error, ImportError) or "_native" not in str(error):
         return None
+    mend = "pip install --force-reinstall native-inspector"
+    if "needs the GIL" in str(error):
+        mend = "run a build of Python with the GIL"
     return InspectorError(
         "the native extension, which inspects live objects, does not load.",
         slug="no-extension",
         why=str(error)[:200],
-        do="pip install --force-reinstall native-inspector; saved reports do not need it",
+        do=f"{mend}; saved reports do not need it",
     )
 
 

@@ -32,7 +32,9 @@ def extension() -> Check:
     try:
         from inspector import _native
     except ImportError as error:
-        return Check("extension", "no", f"{error}", "pip install --force-reinstall native-inspector")
+        is_free_threaded = "needs the GIL" in str(error)
+        mend = "pip install --force-reinstall native-inspector"
+        return Check("extension", "no", f"{error}", "a Python with the GIL" if is_free_threaded else mend)
     file = Path(_native.__file__ or "").name
     fast = "AVX2" if "avx2" in _processor_flags() else "portable scan (no AVX2)"
     return Check("extension", "ok", f"{file.partition('.')[0]} for {python}, {fast}", "")
