@@ -620,6 +620,9 @@ def ring_clock() -> tuple[int, int, int]:
 def ring_mark(func: int, obj: int, val: int, aux: int, /) -> bool:
     """Record a MARK with these words in the calling thread's ring; False without space or session."""
 
+def ring_greenlets() -> None:
+    """Keep open calls and records of each greenlet apart, from now on. Call it once greenlet is loaded."""
+
 # native/trace/record/interned.c
 def interned() -> list[Any]:
     """The types and code objects that records name by number: the number is the index, 0 is None."""

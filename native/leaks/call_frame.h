@@ -40,7 +40,10 @@ typedef struct call_frame {
     PyObject *self; // borrowed: object of the method; NULL: its fields are not compared
     uintptr_t fields[FIELDS_MAX];
     int field_count;
-    struct call_frame *outer; // borrowed: of this thread, or of one that waits for the GIL
+    struct call_frame *outer; // borrowed: opened before, by this thread or another one
+    uint64_t serial;          // of the call; 0: the frame is free
+    uintptr_t thread, stack;  // where the call was made: its greenlet's thread state; its C frame
+    uint32_t greenlet;
 } call_frame;
 
 // The row that watches the object, or NULL.

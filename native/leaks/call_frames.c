@@ -2,6 +2,11 @@
 //
 // A block that is freed during a call and contains the address of a watched object may have held it: the
 // balance of that object is marked as blurred.
+//
+// The frames lie in memory of their own, not on the C stack: greenlet moves that stack away while a call is
+// open, and others look through its frames meanwhile. The C stack holds a frame's address and serial number.
+// A call that longjmp left never returns: its frame is given up when a call of the same greenlet begins at a
+// place of the stack that the left call would still occupy.
 // SPDX-License-Identifier: MIT
 #include "leaks/call_frames.h"
 #include "leaks/entries/table.h"
@@ -15,7 +20,8 @@
 enum { ARGUMENTS_MAX = 12, WORDS_CHECKED = 16 };
 
 uint32_t ledger_depth;
-static call_frame *innermost; // borrowed: on a C stack
+static call_frame *innermost, *unused; // owned: never given back to the system
+static uint64_t serials;
 
 static void watch(call_frame *frame, PyObject *object, int relation, int argument) {
     if (!object || compat_is_immortal(object) || object == Py_None || frame->count == WATCHED_MAX) {
@@ -266,36 +272,89 @@ int ledger_frames_watch(const PyObject *object) {
     return frame != NULL;
 }
 
+// Outer calls saw the change as well. A call that began later, in another greenlet or thread, saw a part of
+// it.
 void ledger_frame_charge(const call_frame *frame, const PyObject *object, Py_ssize_t change) {
-    for (call_frame *outer = frame->outer; outer; outer = outer->outer) {
-        for (int i = 0; i < outer->count; i++) {
-            outer->items[i].count += outer->items[i].object == object ? change : 0;
+    int is_outer = 0;
+    for (call_frame *each = innermost; each; each = each->outer) {
+        watched *item = each == frame ? NULL : ledger_frame_find(each, object);
+        is_outer |= each == frame;
+        if (item && is_outer) {
+            item->count += change;
+        } else if (item) {
+            item->is_blurred = 1;
         }
     }
 }
 
-void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention convention,
-                        const uintptr_t words[5]) {
+static void give_back(call_frame **place) {
+    call_frame *frame = *place;
+    *place = frame->outer;
+    ledger_capsules_end(frame);
+    frame->serial = 0;
+    frame->outer = unused;
+    unused = frame;
+    ledger_depth--;
+}
+
+// Gives up the calls that longjmp left.
+static void drop_left(const call_frame *next) {
+    for (call_frame **at = &innermost; *at;) {
+        const call_frame *frame = *at;
+        int is_same = frame->thread == next->thread && frame->greenlet == next->greenlet;
+        if (is_same && frame->stack <= next->stack) {
+            give_back(at);
+        } else {
+            at = &(*at)->outer;
+        }
+    }
+}
+
+static call_frame *frame_take(void) {
+    call_frame *frame = unused;
+    unused = frame ? frame->outer : NULL;
+    return frame ? frame : malloc(sizeof *frame);
+}
+
+ledger_opened ledger_frame_enter(uint32_t number, call_convention convention, const uintptr_t words[5]) {
+    call_frame *frame = frame_take();
+    if (!frame) {
+        return (ledger_opened){0};
+    }
+    greenlets_settle();
+    frame->thread = (uintptr_t)compat_thread_unchecked();
+    frame->stack = (uintptr_t)__builtin_frame_address(0);
+    frame->greenlet = ring_here.greenlet;
+    drop_left(frame);
     frame->count = frame->holder_count = frame->behind_count = frame->behind_left_out = 0;
+    frame->field_count = frame->is_method = 0;
     frame->capsule = frame->self = NULL;
     frame->number = number;
     frame->outer_method = ring_here.method;
     frame->low = UINTPTR_MAX;
     frame->high = 0;
-    frame->outer = innermost;
+    frame->serial = ++serials;
     watch_arguments(frame, convention, words);
+    frame->outer = innermost;
     innermost = frame;
     ledger_depth++;
     ring_here.method = number + 1;
+    return (ledger_opened){frame, frame->serial};
 }
 
-uint32_t ledger_frame_leave(call_frame *frame) {
+void ledger_frame_leave(call_frame *frame) {
+    greenlets_settle();
+    ring_here.method = frame->outer_method;
     for (call_frame **at = &innermost; *at; at = &(*at)->outer) {
         if (*at == frame) {
-            *at = frame->outer;
-            break;
+            give_back(at);
+            return;
         }
     }
-    ring_here.method = frame->outer_method;
-    return --ledger_depth;
+}
+
+void ledger_frames_drop(void) {
+    while (innermost) {
+        give_back(&innermost);
+    }
 }

@@ -11,10 +11,19 @@ extern uint32_t ledger_depth __attribute__((visibility("hidden"))); // number of
 // The block of `object` is freed, or one at `block` that may have held what an open call watches.
 void ledger_watch_freed(uintptr_t block, uintptr_t object);
 
-// Reads the counts of the arguments. The frame is the innermost of this thread until it is left.
-void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention convention,
-                        const uintptr_t words[5]);
-uint32_t ledger_frame_leave(call_frame *frame);                 // number of calls still open
+// An open call, as the C stack holds it: the frame is not on the stack, which a switch of greenlets moves.
+typedef struct {
+    call_frame *frame; // borrowed: another call's by now if its serial is another
+    uint64_t serial;
+} ledger_opened;
+// Reads the counts of the arguments. Without memory the result has no frame.
+ledger_opened ledger_frame_enter(uint32_t number, call_convention convention, const uintptr_t words[5]);
+// Whether it is still open: not where the ledger was closed, or the call was given up as left by longjmp.
+static inline int ledger_is_opened(const ledger_opened *call) {
+    return call->frame && call->frame->serial == call->serial;
+}
+void ledger_frame_leave(call_frame *frame);
+void ledger_frames_drop(void);                                  // forgets the open calls
 int ledger_frames_watch(const PyObject *object /* borrowed */); // whether an open call watches it
 // Number of statics, and fields of open methods' objects, that stopped referring to it, at most `most`.
 Py_ssize_t ledger_frames_released(const PyObject *object /* borrowed */, Py_ssize_t most);

@@ -17,6 +17,7 @@
 #include "objects/objects.h"
 #include "trace/capi/capi.h"
 #include "trace/record/convention.h"
+#include "trace/record/greenlets.h"
 #include "trace/record/record.h"
 
 enum { FOLLOWED = 3 };
@@ -175,11 +176,12 @@ static void settle_fields(const call_frame *frame) {
     }
 }
 
-static void end(call_frame **place) {
-    if ((*place)->capsule) {
-        ledger_capsules_end(*place);
+static void end(const ledger_opened *call) {
+    if (!ledger_is_opened(call)) {
+        return;
     }
-    if (ledger_frame_leave(*place) > 0) {
+    ledger_frame_leave(call->frame);
+    if (ledger_depth) {
         return;
     }
     ledger_dtypes_end();
@@ -197,42 +199,45 @@ static int means_error(call_convention convention, uintptr_t result, int failed)
     return returns_status(convention) ? (int)result < 0 : !result && (failed || convention != CALL_NEXT);
 }
 
+// What the result and the arguments say once the call is over.
+static void check(call_frame *frame, const calls_called *called, uintptr_t result) {
+    int failed = PyErr_Occurred() != NULL, is_status = returns_status(called->convention);
+    if (result && !is_status) {
+        visit_result((PyObject *)result, &(result_walk){frame, 0});
+        note_result((PyObject *)result, called->number);
+    }
+    if (failed) {
+        visit_raised(frame);
+    }
+    if (failed != means_error(called->convention, result, failed)) {
+        fault(frame, failed ? LEDGER_RESULT_WITH_EXCEPTION : LEDGER_NULL_WITHOUT_EXCEPTION, NULL);
+        if (failed) { // CPython does not check every call: it would surface elsewhere
+            PyErr_Clear();
+        }
+    }
+    if (frame->capsule) {
+        ledger_capsules_leave(frame);
+    }
+    ledger_frame_compare(frame);
+    settle_fields(frame);
+    for (int i = 0; i < frame->count; i++) {
+        check_count(frame, &frame->items[i]);
+    }
+}
+
 uintptr_t ledger_call(const calls_called *called, const uintptr_t words[5]) {
-    call_frame frame;
     seen[called->number]++;
     if (!ledger_depth && ledger_dtypes_count) {
         ledger_dtypes_begin();
     }
     ledger_statics_copy((void *)called->original);
-    ledger_frame_enter(&frame, called->number, called->convention, words);
-    // Runs on the way of a C++ exception too.
-    call_frame *cleanup __attribute__((cleanup(end))) = &frame;
-    (void)cleanup;
+    // `end` runs on the way of a C++ exception too.
+    const ledger_opened call __attribute__((cleanup(end))) =
+        ledger_frame_enter(called->number, called->convention, words);
     uintptr_t result = called->original(words[0], words[1], words[2], words[3], words[4]);
-    if (!ledger_is_open) {
-        return result;
-    }
-    int failed = PyErr_Occurred() != NULL, is_status = returns_status(called->convention);
-    if (result && !is_status) {
-        visit_result((PyObject *)result, &(result_walk){&frame, 0});
-        note_result((PyObject *)result, called->number);
-    }
-    if (failed) {
-        visit_raised(&frame);
-    }
-    if (failed != means_error(called->convention, result, failed)) {
-        fault(&frame, failed ? LEDGER_RESULT_WITH_EXCEPTION : LEDGER_NULL_WITHOUT_EXCEPTION, NULL);
-        if (failed) { // CPython does not check every call: it would surface elsewhere
-            PyErr_Clear();
-        }
-    }
-    if (frame.capsule) {
-        ledger_capsules_leave(&frame);
-    }
-    ledger_frame_compare(&frame);
-    settle_fields(&frame);
-    for (int i = 0; i < frame.count; i++) {
-        check_count(&frame, &frame.items[i]);
+    greenlets_settle();
+    if (ledger_is_open && ledger_is_opened(&call)) {
+        check(call.frame, called, result);
     }
     return result;
 }

@@ -6,6 +6,7 @@
 // Subjects; Python then searches memory for their owners. From ledger_close() on nothing is recorded.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "leaks/call_frames.h"
 #include "leaks/entries/table.h"
 #include "leaks/leaks.h"
 #include "leaks/raw_memory/followed.h"
@@ -208,6 +209,7 @@ static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
     ledger_views_init();
     running_pass_over(skipped);
     ledger_calls_clear();
+    ledger_frames_drop();
     watch(1);
     Py_RETURN_NONE;
 }

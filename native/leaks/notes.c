@@ -39,6 +39,7 @@ void ledger_note_before(noted_call *call) {
         return;
     }
     got_words_of[call->slot].count++;
+    greenlets_settle();
     if (!running_has_gil()) {
         call->is_quiet = 1;
         ledger_fault_add(&(ledger_fault){.kind = LEDGER_WITHOUT_GIL,

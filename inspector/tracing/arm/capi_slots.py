@@ -23,7 +23,7 @@ from inspector import _native
 from inspector.errors import InspectorError
 from inspector.tracing.arm.numpy_table import NumpyTable
 from inspector.tracing.arm.pointers import Pointers
-from inspector.tracing.arm.targets import COMPILED, LEFT_OUT, fits
+from inspector.tracing.arm.targets import COMPILED, LEFT_OUT, MOVES_STACKS, fits
 
 Grade = Literal["count", "record", "deep", "ledger"]
 GRADES: Final[dict[str, int]] = {"count": 0, "record": 1, "deep": 2, "ledger": 3}
@@ -156,6 +156,8 @@ class CapiSlots:
         loaded = frozenset(_native.got_objects())
         fresh = loaded - self._paths
         new = self.wanted(fresh) if fresh else frozenset()
+        if any(MOVES_STACKS in path for path in fresh):
+            _native.ring_greenlets()
         self._paths |= loaded
         if new:
             armed, _, _ = _native.got_arm(new, self.grade)
@@ -177,6 +179,7 @@ class CapiSlots:
     def wanted(self, paths: frozenset[str], modules: tuple[str, ...] = ()) -> frozenset[str]:
         """Those of `paths` that are a file of a chosen module, or of `modules`, or in such a package."""
         modules = modules or self.modules
+        paths = frozenset(path for path in paths if MOVES_STACKS not in path)
         if not modules:
             return paths
         places = [str(place) for place in self._places(modules)]

@@ -43,6 +43,9 @@ _BYTES_METHODS = ("join",)
 """Only this method of bytes is hooked: it copies others' bytes; the rest are called everywhere."""
 LEFT_OUT: Final = frozenset(("inspector", "zmq", "tornado", "psutil", "debugpy", "_pydevd_bundle", "pydevd"))
 """This tool and what a kernel runs by itself; traced only if named."""
+MOVES_STACKS: Final = "greenlet/_greenlet."
+"""In the path of the library that copies the C stack away and back. Meanwhile it calls Python with frames
+that are not there, so its import slots are never hooked; its functions are."""
 MOST: Final = 16_000
 """Most callables hooked at once: the extension has 16,384 trampolines in all."""
 COMPILED: Final = {"pytensor": ("cutils_ext", "lazylinker_ext")}

@@ -48,7 +48,7 @@ class Events:
 
     records: Rows
     thread: Rows
-    """Index into `threads` of each record."""
+    """Index into `threads` of each record. Each greenlet counts as a thread of its own."""
     threads: tuple[int, ...]
     """threading.get_ident() of each."""
     types: tuple[str, ...]
@@ -120,7 +120,20 @@ class Events:
 
 def joined(rings: Sequence[tuple[Any, ...]]) -> tuple[Rows, Rows, tuple[int, ...], int]:
     """(records, thread of each, thread identifiers, dropped) from the rows of `ring_end`."""
-    parts = [np.frombuffer(ring[-1], record_type()) for ring in rings]
-    records = np.concatenate(parts) if parts else np.empty(0, record_type())
-    thread = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
-    return records, thread, tuple(ring[0] for ring in rings), sum(ring[3] for ring in rings)
+    parts = [
+        (ring[0], part) for ring in rings for part in _by_greenlet(np.frombuffer(ring[-1], record_type()))
+    ]
+    records = np.concatenate([part for _, part in parts]) if parts else np.empty(0, record_type())
+    thread = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for _, part in parts])
+    return records, thread, tuple(ident for ident, _ in parts), sum(ring[3] for ring in rings)
+
+
+def _by_greenlet(records: Rows) -> list[Rows]:
+    """The records of one ring, those of each greenlet together."""
+    switches = np.flatnonzero(records["kind"] == KINDS["GREENLET"])
+    if not len(switches):
+        return [records]
+    at = np.searchsorted(switches, np.arange(len(records)), side="right") - 1
+    number = np.where(at < 0, records["aux"][switches[0]], records["val"][switches[at]])
+    number[switches] = 0
+    return [records[number == one] for one in dict.fromkeys(number.tolist()) if one]

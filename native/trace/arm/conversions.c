@@ -112,7 +112,7 @@ static void conversion_end(int to_r, PyObject *object /* borrowed */, r_object v
     }
     PyObject *type, *error, *trace;
     int number = errno;
-    uint32_t left = ring_quiet();
+    uint16_t left = ring_quiet();
     PyErr_Fetch(&type, &error, &trace);
     Py_INCREF(object);
     ask_and_tell(to_r, object, value, open, stop_ns);

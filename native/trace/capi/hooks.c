@@ -149,6 +149,7 @@ static void *note(const uint64_t *words) {
     if (says == RELEASED && foreign_open) {
         foreign_leaves_python();
     }
+    greenlets_settle();
     event record = {.start = ring_start_ticks(), .obj = words[0], .val = words[1], .aux = words[2]};
     record.slot = slot;
     record.func = says == CALLED ? row : says - 1u;

@@ -78,7 +78,8 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
                 "result) of each in a byte of refs and of lasti, lowest first; words: start, obj, val, aux") \
     KIND(STACK, "continuation: val is the number of the native stack that the call before came through") \
     KIND(BYTES, "continuation: the call before made (func 1), copied (2) or shared (3) the val bytes " \
-                "of the array obj")
+                "of the array obj") \
+    KIND(GREENLET, "the records from here on are those of greenlet number val; before, of number aux")
 
 #define EVENT_KIND(name, meaning) EVENT_##name,
 enum { EVENT_KINDS(EVENT_KIND) };

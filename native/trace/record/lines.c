@@ -18,7 +18,7 @@ static int lines_running, lines_held;
 
 static PyObject *lines_called(PyObject *callable, PyObject *const *args, Py_ssize_t count) { // new
     lines_running++;
-    uint32_t left = ring_quiet();
+    uint16_t left = ring_quiet();
     PyObject *result = PyObject_Vectorcall(callable, args, (size_t)count, NULL);
     ring_loud(left);
     lines_running--;

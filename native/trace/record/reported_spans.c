@@ -72,7 +72,7 @@ static int read_rows(PyObject *rows, data_span *ret) {
 
 // Calls the callable without recording anything meanwhile. New, or NULL with an exception set.
 static PyObject *call_unrecorded(PyObject *callable, PyObject *argument, PyObject *number) {
-    uint32_t left = ring_quiet();
+    uint16_t left = ring_quiet();
     PyObject *result = PyObject_CallFunctionObjArgs(callable, argument, number, NULL);
     ring_loud(left);
     return result;

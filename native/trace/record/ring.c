@@ -145,10 +145,10 @@ static void thread_ends(void *own) {
 
 static uint64_t generation_now(void) { return __atomic_load_n(&session_generation, __ATOMIC_SEQ_CST); }
 
-// Sets where the fast path ends; 0 if the session has just ended.
+// Sets where the fast path ends; 0 if the session has just ended, or each record must ask for its greenlet.
 static void limit_set(ring *own, uint64_t limit) {
     __atomic_store_n(&own->limit, limit, __ATOMIC_SEQ_CST);
-    if (generation_now() != own->generation) {
+    if (generation_now() != own->generation || __atomic_load_n(&greenlets_open, __ATOMIC_SEQ_CST)) {
         own->limit = 0;
     }
 }
@@ -216,10 +216,25 @@ static ring *ring_own(void) {
     return own;
 }
 
+// Says before a record that another greenlet writes now: val is its number, aux that of the one before.
+static void note_greenlet(ring *own) {
+    greenlets_settle();
+    uint32_t now = greenlets_number(), before = own->greenlet;
+    event *record = before && now != before ? ring_renew(own) : NULL;
+    if (record) {
+        *record = (event){.kind = EVENT_GREENLET, .val = now, .aux = before};
+        ring_commit();
+    }
+    own->greenlet = record || !before ? now : before;
+}
+
 event *ring_open_slow(void) {
     int number = errno;
     int left_out = ring_wanted.mode == RING_SAMPLE && ring_is_muted();
     ring *own = left_out ? NULL : ring_own();
+    if (own && greenlets_open) {
+        note_greenlet(own);
+    }
     event *record = own ? ring_renew(own) : NULL;
     errno = number;
     return record;
@@ -274,18 +289,22 @@ void ring_begin(void) {
     }
 }
 
-void ring_end(void) {
-    __atomic_fetch_add(&session_generation, 1, __ATOMIC_SEQ_CST);
+void ring_limits_clear(void) {
     for (ring *each = ring_first; each; each = each->next) {
         __atomic_store_n(&each->limit, 0, __ATOMIC_SEQ_CST);
     }
+}
+
+void ring_end(void) {
+    __atomic_fetch_add(&session_generation, 1, __ATOMIC_SEQ_CST);
+    ring_limits_clear();
     ring_leave(); // the caller is not inside a hook
 }
 
 static void forked(void) {
-    uint32_t depth = ring_here.depth;
-    uintptr_t top = ring_here.top;
-    ring_here = (ring_thread){.depth = depth, .top = top, .method = ring_here.method};
+    ring_thread was = ring_here;
+    ring_here =
+        (ring_thread){.depth = was.depth, .top = was.top, .method = was.method, .greenlet = was.greenlet};
     ring_first = NULL;
     used_bytes = 0;
     if (ring_wanted.mode == RING_STREAM) {

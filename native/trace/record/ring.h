@@ -14,6 +14,7 @@
 #define INSPECTOR_RING_H
 
 #include "trace/record/event.h"
+#include "trace/record/greenlets.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -62,6 +63,7 @@ typedef struct ring {
     uint64_t generation; // the session it belongs to
     size_t bytes;        // of the whole mapping
     uint32_t parted;     // RING_LEFT, RING_TAKEN: the second one unmaps
+    uint32_t greenlet;   // number of the greenlet that wrote the last record; 0: none is known
     struct ring *next;   // borrowed: the list of all rings of the session
 } ring;
 
@@ -73,10 +75,12 @@ typedef struct {
     ring *ring;     // owned by the thread until it leaves; NULL before its first record
     uint32_t slot;  // the patched place of the running trampoline
     uint32_t depth; // number of open hooked calls
-    uint32_t quiet; // above 0: the tracer's own code runs, nothing is recorded
-    uint32_t left;  // the thread is exiting: no new ring
-    uintptr_t top;  // stack address of the outermost open call
-    uint32_t code;  // where Python released the GIL (trace/capi/foreign_calls.c): id in INTERNED; 0: nowhere
+    uint16_t quiet; // above 0: the tracer's own code runs, nothing is recorded
+    uint16_t left;  // the thread is exiting: no new ring
+    uint32_t
+        greenlet;  // the one that ran when the thread settled last (trace/record/greenlets.c); 0: not known
+    uintptr_t top; // stack address of the outermost open call
+    uint32_t code; // where Python released the GIL (trace/capi/foreign_calls.c): id in INTERNED; 0: nowhere
     int32_t lasti;
     uintptr_t muted; // sample: stack address of a call left out with all its callees; 0: none
     union {
@@ -169,6 +173,7 @@ static inline void ring_stop_ticks(event *record) {
 // exception without ring_exit is forgotten when an outer call returns, or when the stack is as short again.
 static inline uint32_t ring_enter(void) {
     uintptr_t here = (uintptr_t)__builtin_dwarf_cfa(); // needs no register, as the frame's address would
+    greenlets_settle();
     uint32_t depth = ring_here.depth;
     if (depth == 0 || here >= ring_here.top) {
         ring_here.top = here;
@@ -187,6 +192,7 @@ int ring_sampled(void);
 static inline void ring_mute(void) { ring_here.muted = (uintptr_t)__builtin_frame_address(0); }
 static inline void ring_unmute(void) { ring_here.muted = 0; }
 static inline int ring_is_muted(void) {
+    greenlets_settle();
     return ring_here.muted && (uintptr_t)__builtin_frame_address(0) < ring_here.muted;
 }
 
@@ -211,6 +217,7 @@ extern uint64_t ring_refused __attribute__((visibility("hidden"))); // records o
 
 void ring_begin(void);          // begins a session with ring_wanted
 void ring_end(void);            // lets no new record in
+void ring_limits_clear(void);   // each thread's next record takes the slow path
 void ring_take(ring *taken);    // the reader releases the ring
 int ring_calibrate(void);       // 0, or -1 where the counter cannot be trusted
 int ring_drain_start(int file); // takes over the descriptor; 0, or an errno
@@ -226,8 +233,8 @@ void ring_count_end(void);
 uint64_t ring_counted(uint64_t since);
 
 // Nothing of this thread is recorded between the two; the second takes what the first gave.
-static inline uint32_t ring_quiet(void) {
-    uint32_t left = ring_here.left;
+static inline uint16_t ring_quiet(void) {
+    uint16_t left = ring_here.left;
     ring_here.quiet++;
     ring_here.left = 1; // without room ring_open takes its slow path, which records nothing now
     if (ring_here.ring) {
@@ -236,7 +243,7 @@ static inline uint32_t ring_quiet(void) {
     return left;
 }
 
-static inline void ring_loud(uint32_t left) {
+static inline void ring_loud(uint16_t left) {
     ring_here.left = left;
     ring_here.quiet--;
 }

@@ -157,6 +157,15 @@ static PyObject *read_clock(PyObject *module, PyObject *unused) {
                          (unsigned long long)ring_wanted.tick_ps);
 }
 
+static PyObject *read_greenlets(PyObject *module, PyObject *unused) {
+    if (!greenlets_open) {
+        __atomic_store_n(&greenlets_open, 1, __ATOMIC_SEQ_CST);
+        ring_limits_clear();
+        greenlets_settle();
+    }
+    Py_RETURN_NONE;
+}
+
 static PyObject *read_mark(PyObject *module, PyObject *args) {
     unsigned long long func, obj, val, aux;
     if (!PyArg_ParseTuple(args, "KKKK", &func, &obj, &val, &aux)) {
@@ -202,5 +211,6 @@ int ring_read_exec(PyObject *module) {
     return ADD_FUNCTIONS(
         module, {"ring_begin", read_begin, METH_VARARGS, NULL}, {"ring_read", read_rings, METH_NOARGS, NULL},
         {"ring_written", read_written, METH_NOARGS, NULL}, {"ring_end", read_end, METH_NOARGS, NULL},
-        {"ring_clock", read_clock, METH_NOARGS, NULL}, {"ring_mark", read_mark, METH_VARARGS, NULL});
+        {"ring_clock", read_clock, METH_NOARGS, NULL}, {"ring_mark", read_mark, METH_VARARGS, NULL},
+        {"ring_greenlets", read_greenlets, METH_NOARGS, NULL});
 }

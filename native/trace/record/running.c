@@ -3,6 +3,7 @@
 // A thread of another interpreter gets nothing: we may take no references to its objects (PEP 684).
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "trace/record/greenlets.h"
 #include "trace/record/interned.h"
 #include "trace/record/record.h"
 
@@ -56,7 +57,7 @@ static char unused; // its address marks the place: it is no object
 
 running_moment running_now(void) {
     PyThreadState *thread = compat_thread_unchecked();
-    if (!is_main(thread)) {
+    if (!is_main(thread) || greenlets_open) { // another greenlet may run meanwhile, and leave no sign
         return (running_moment){0};
     }
     PyObject **top = thread->datastack_top;
