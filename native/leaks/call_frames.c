@@ -3,10 +3,10 @@
 // A block that is freed during a call and contains the address of a watched object may have held it: the
 // balance of that object is marked as blurred.
 //
-// The frames lie in memory of their own, not on the C stack: greenlet moves that stack away while a call is
-// open, and others look through its frames meanwhile. The C stack holds a frame's address and serial number.
-// A call that longjmp left never returns: its frame is given up when a call of the same greenlet begins at a
-// place of the stack that the left call would still occupy.
+// The frames do not lie on the C stack: greenlet moves that away while a call is open, and others look
+// through its frames meanwhile. A call beyond FRAMES_MAX open ones is not watched. The C stack holds a
+// frame's address and serial number. A call that longjmp left never returns: its frame is given up when a
+// call of the same greenlet begins at a place of the stack that the left call would still occupy.
 // SPDX-License-Identifier: MIT
 #include "leaks/call_frames.h"
 #include "leaks/entries/table.h"
@@ -17,10 +17,12 @@
 #include "trace/record/record.h"
 #include "trace/record/ring.h"
 
-enum { ARGUMENTS_MAX = 12, WORDS_CHECKED = 16 };
+enum { ARGUMENTS_MAX = 12, WORDS_CHECKED = 16, FRAMES_MAX = 1 << 13 };
 
 uint32_t ledger_depth;
-static call_frame *innermost, *unused; // owned: never given back to the system
+static call_frame frames[FRAMES_MAX]; // the search leaves this extension's memory out
+static uint32_t frames_used;
+static call_frame *innermost, *unused; // borrowed: in `frames`
 static uint64_t serials;
 
 static void watch(call_frame *frame, PyObject *object, int relation, int argument) {
@@ -312,8 +314,11 @@ static void drop_left(const call_frame *next) {
 
 static call_frame *frame_take(void) {
     call_frame *frame = unused;
-    unused = frame ? frame->outer : NULL;
-    return frame ? frame : malloc(sizeof *frame);
+    if (!frame) {
+        return frames_used < FRAMES_MAX ? &frames[frames_used++] : NULL;
+    }
+    unused = frame->outer;
+    return frame;
 }
 
 ledger_opened ledger_frame_enter(uint32_t number, call_convention convention, const uintptr_t words[5]) {

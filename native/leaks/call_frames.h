@@ -16,7 +16,7 @@ typedef struct {
     call_frame *frame; // borrowed: another call's by now if its serial is another
     uint64_t serial;
 } ledger_opened;
-// Reads the counts of the arguments. Without memory the result has no frame.
+// Reads the counts of the arguments. With too many calls open the result has no frame.
 ledger_opened ledger_frame_enter(uint32_t number, call_convention convention, const uintptr_t words[5]);
 // Whether it is still open: not where the ledger was closed, or the call was given up as left by longjmp.
 static inline int ledger_is_opened(const ledger_opened *call) {
