@@ -45,6 +45,22 @@ def source_line(library: str, address: int, *, begins: bool = False) -> str | Un
     return _said(library, dwarf, unit, found) if found else _NO_LINE
 
 
+def source_file(library: str, address: int, name: str) -> str:
+    """The path of the file `name` that has the line of an address; "" if it is gone, or was changed since."""
+    from elftools.common.exceptions import DWARFError, ELFError
+
+    try:
+        dwarf = _dwarf(library)
+        unit = None if isinstance(dwarf, Unknown) else _unit(dwarf, address)
+        if unit is None:
+            return ""
+        built = Path(library).stat().st_mtime_ns
+        files = (*_paths(dwarf, unit, name), Path(library).with_name(name))
+        return next((str(one) for one in files if one.is_file() and one.stat().st_mtime_ns <= built), "")
+    except (OSError, ELFError, DWARFError, KeyError, IndexError, ValueError):
+        return ""
+
+
 def _said(library: str, dwarf: Any, unit: Any, found: Place) -> str:
     """ "heldmod.c:14"; where Cython wrote the C, and it is there: "heldmod.pyx:3 (heldmod.c:2345)"."""
     said = f"{found[0]}:{found[1]}"

@@ -63,6 +63,22 @@ class Touch:
     """The Python line."""
     change: int
     """Refcount after the call minus before; role "unbalanced" only."""
+    path: str = ""
+    """The file of `source`, if it is on this machine and not younger than the library."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of native source that a verdict is about."""
+
+    file: str
+    """Without its folders: "heldmod.c"."""
+    number: int
+    """0 for a line that is missing."""
+    text: str
+    note: str
+    """What it does to the object, in words."""
+    change: Literal["", "missing", "surplus"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +211,17 @@ class Verdict:
     reason: str
     """The evidence, in a sentence."""
     owners: tuple[str, ...] = ()
+    said: str = ""
+    """The verdict as a sentence, code between backticks."""
+    lines: tuple[SourceLine, ...] = ()
+    """The lines of native code it is about, in the order they ran; () where their text is not at hand."""
+
+    @property
+    def is_of_import(self) -> bool:
+        """Whether it is only possible and comes from a module's body, which runs once per process."""
+        made = self.conversion
+        file = made.site.file if isinstance(made, Touch) else ""
+        return not self.certain and isinstance(file, str) and file.startswith("<frozen importlib")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from inspector.facts.unknown import Unknown
 from inspector.ledger.kernel_memory import kept_by_kernel
 from inspector.tracing.events.code_places import NOWHERE
 from inspector.tracing.events.name_tables import library_of
-from inspector.tracing.events.native_lines import native_line
+from inspector.tracing.events.native_lines import native_file, native_line
 
 FRAMES_SHOWN: Final = 4
 RUNS_MAX: Final = 255
@@ -196,11 +196,13 @@ def _touches(row: Row, methods: Mapping[int, str], at: Callable[[int, int], Site
     method = methods.get(row.method, "")
     first, *outer = row.frames or (0,)
     symbol, source = native_line(first - 1) if first else (_UNSEEN, _UNSEEN)
-    touches = [Touch("allocated", name, "", method, symbol, source, at(row.code, row.lasti), 0)]
+    path = native_file(first - 1, source) if first else ""
+    touches = [Touch("allocated", name, "", method, symbol, source, at(row.code, row.lasti), 0, path)]
     for address in outer[: FRAMES_SHOWN - 1]:
         symbol, source = native_line(address - 1)
         name = symbol if isinstance(symbol, str) else "?"
-        touches.append(Touch("caller", name, "", method, symbol, source, NOWHERE, 0))
+        path = native_file(address - 1, source)
+        touches.append(Touch("caller", name, "", method, symbol, source, NOWHERE, 0, path))
     return tuple(touches)
 
 

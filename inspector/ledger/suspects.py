@@ -28,7 +28,7 @@ from inspector.objects.ownership.second_look import look, module_namespaces
 from inspector.tracing.events import capi_rows
 from inspector.tracing.events.code_places import NOWHERE, site
 from inspector.tracing.events.name_tables import library_of
-from inspector.tracing.events.native_lines import native_line
+from inspector.tracing.events.native_lines import native_file, native_line
 
 SEARCHED_MAX: Final = 512
 LIKE_MAX: Final = 16
@@ -245,6 +245,7 @@ def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
         source=source,
         site=site_of(found, code, offset),
         change=change,
+        path=native_file(from_ - 1, source) if number >= 0 else "",
     )
 
 
@@ -306,7 +307,8 @@ def _dangling(found: Found, row: _native.DanglingRow) -> Dangling:
     subject, start, stop, kept, function, slot, from_, code, offset, method, touches = row
     symbol, source = _native_place(from_, found.slots.get(slot, "")) if from_ else (_BY_PYTHON, _BY_PYTHON)
     name = found.methods.get(method, "")
-    freed = Touch("freed", function, "", name, symbol, source, site_of(found, code, offset), 0)
+    path = native_file(from_ - 1, source) if from_ else ""
+    freed = Touch("freed", function, "", name, symbol, source, site_of(found, code, offset), 0, path)
     made = next((replace(_touch(found, one), role="viewed") for one in touches if one[0] == "n"), _EARLIER)
     return Dangling(type_name(subject), Range(Address(start), Address(stop)), bool(kept), freed, made)
 

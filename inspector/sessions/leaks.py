@@ -92,6 +92,7 @@ class Leaked:
         `goes_on`: another run follows; raw memory is judged after the last one.
         """
         from inspector.sessions.leaks_raw_memory import judged
+        from inspector.sessions.leaks_told import with_words
 
         ledger, self._ledger = self._ledger, None
         if ledger is None:
@@ -101,7 +102,7 @@ class Leaked:
                 found = ledger.stop(frames_from)
                 self._fact = _judged(found, alone)
                 if not goes_on:
-                    self._fact = judged(self._fact, found, ledger.raw_memory)
+                    self._fact = with_words(judged(self._fact, found, ledger.raw_memory))
         finally:
             if not goes_on:
                 ledger.raw_memory.close()
@@ -113,6 +114,8 @@ class Leaked:
         `isolate` runs in a forked child, so that a crash becomes a verdict; changes by `function` are lost.
         Raises InspectorError `not-isolated` if the child returns no answer, `bad-option`.
         """
+        from inspector.sessions.leaks_told import with_words
+
         _check(repeat)
         repeat = repeat or self._repeat or RUNS
         if isolate:
@@ -123,6 +126,7 @@ class Leaked:
             )
         else:
             self._fact = self._repeated(function, repeat)
+        self._fact = with_words(self._fact)
         self._require_watched()
         return self
 
@@ -201,8 +205,9 @@ class Leaked:
     def report(self) -> Report:
         """The verdicts as a Report."""
         from inspector.report import Report
+        from inspector.verdicts.leak_words import leak_answers
 
-        return Report(self.name, {"leaks": self.fact})
+        return Report(self.name, {"answers": leak_answers(self.fact), "leaks": self.fact})
 
     def __iter__(self) -> Iterator[Verdict]:
         return iter(self.verdicts)

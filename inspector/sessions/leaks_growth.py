@@ -9,6 +9,13 @@ from inspector.verdicts.differences import native_growth
 
 
 def with_growth(report: Report, before: Account, runs: int) -> Report:
-    """The report; above its verdicts the native memory that `runs` runs of the code left, if it is much."""
+    """The report; with the native memory that `runs` runs of the code left, if it is much.
+
+    It stands first, unless a fault was found.
+    """
     said = tuple(native_growth(grown(before, memory()), runs))
-    return Report(report.name, {"answers": Answers(said), **report.facts}) if said else report
+    if not said:
+        return report
+    told = report.answers.rows
+    rows = (*told, *said) if report.leaks.verdicts else (*said, *told)
+    return Report(report.name, report.facts | {"answers": Answers(rows)})

@@ -44,8 +44,9 @@ class Judged:
     def report(self) -> Report:
         """The verdicts as a Report."""
         from inspector.report import Report
+        from inspector.verdicts.leak_words import leak_answers
 
-        return Report("leaks", {"leaks": self.fact})
+        return Report("leaks", {"answers": leak_answers(self.fact), "leaks": self.fact})
 
 
 def launch(command: Sequence[str], *modules: str, children: bool = False, quiet: bool = False) -> Judged:
@@ -63,9 +64,11 @@ def launch(command: Sequence[str], *modules: str, children: bool = False, quiet:
         ended, pid = trace_launched.ran(command, asked, quiet)
         if unknown := trace_launched.told(folder, "unknown", pid):
             raise InspectorError(unknown["what"], slug=unknown["slug"], do="name a module that it imports")
+        from inspector.sessions.leaks_told import with_words
+
         wire = trace_launched.told(folder, "leaks", pid)
         fact = from_wire(Leaks, wire) if wire is not None else _without_ledger(command[0], ended.code)
-        return Judged(fact, ended.code, trace_launched.others(folder))
+        return Judged(with_words(fact), ended.code, trace_launched.others(folder))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -96,6 +99,7 @@ def begin(settings: dict[str, Any]) -> None:
     """In the program: keep the ledger open until the end of its Python or of its process."""
     from inspector import _native
     from inspector.ledger import suspects  # noqa: F401 - imported now, not when the process ends
+    from inspector.sessions import leaks_told  # noqa: F401
     from inspector.sessions.leaks import Leaked
     from inspector.verdicts import leaks  # noqa: F401
 

@@ -51,7 +51,12 @@ def advised(fact: Answers, most: int = 3) -> tuple[Block, ...]:
 def sentence(row: Answer) -> tuple[Span, ...]:
     """The text as spans, with the code style between backticks; a danger has its slug, for its page."""
     page = (Span(f" ({row.slug})", "dim"),) if row.evidence == ("materialization.findings",) else ()
-    return (*_spans(row.text), *page)
+    return (*coded(row.text), *page)
+
+
+def coded(text: str) -> tuple[Span, ...]:
+    """A sentence as spans: what stands between backticks has the code style."""
+    return tuple(_spans(text))
 
 
 def _spans(text: str) -> Iterator[Span]:

@@ -63,6 +63,8 @@ def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[
         return (*head(told), *_column("difference", rest["difference"]))
     if "waits" in facts:
         return (*head(told), *hanging(rest, everything))
+    if "leaks" in facts:
+        return (*head(told), *_columns(rest))
     if "trace" in facts:
         return (*head(told), *_of_trace(rest, everything, told))
     whole = sorted(_columns(rest), key=_lateness)

@@ -1,19 +1,24 @@
 """Draws the verdicts on references: what leaked, where it was created, which rule was broken, what to do."""
 
 # SPDX-License-Identifier: MIT
+from collections.abc import Sequence
+
 from inspector.facts.amounts import counted
 from inspector.facts.conversion import Site
-from inspector.facts.leaks import KeptByC, Leaks, RawMemory, Touch, Verdict, WatchedModule
+from inspector.facts.leaks import KeptByC, Leaks, RawMemory, SourceLine, Touch, Verdict, WatchedModule
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
-from inspector.views.grammar import Block, Fold, Line, Span, text
+from inspector.views.answers import coded
+from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table, text
+from inspector.views.plain import clipped
 from inspector.views.raw_memory import of_raw_memory
 from inspector.views.view import blocks
 
 PAGE = "docs/reference/leaks.md"
 TOUCHES_SHOWN = 5
-IMPORTING = "<frozen importlib"
-"""Prefix of the file name of Python's import machinery, whose line runs a module's body."""
+MOST_SOURCE = 44
+"""Characters of a source line."""
+_MARKS = {"missing": "+", "surplus": "−"}  # noqa: RUF001 - the minus sign is as wide as a digit
 _WORDS = {
     "new": "returns a new reference",
     "borrowed": "returns a borrowed reference",
@@ -37,11 +42,23 @@ _WORDS = {
 
 @blocks.register
 def of_leaks(fact: Leaks) -> tuple[Block, ...]:
-    """The verdicts, then what is kept on purpose, raw memory, and what was searched."""
-    shown = [verdict for verdict in fact.verdicts if not _is_of_import(verdict)]
-    lines: list[Block] = [line for verdict in shown for line in _verdict(verdict, fact.many(verdict))]
-    if not shown:
-        lines.append(Line("leaks", _none(fact), text(_runs(fact), "dim"), link=PAGE))
+    """The verdicts, then what is kept on purpose, raw memory, and what was watched.
+
+    The first verdict's sentence is the first answer of the report; the others stand here, each above its lines.
+    """
+    return _of_leaks(fact, 1)
+
+
+def of_leaks_alone(fact: Leaks) -> tuple[Block, ...]:
+    """The same with the sentence of every verdict, where no answers stand above it."""
+    return _of_leaks(fact, 0)
+
+
+def _of_leaks(fact: Leaks, told: int) -> tuple[Block, ...]:
+    shown = [verdict for verdict in fact.verdicts if not verdict.is_of_import]
+    lines: list[Block] = []
+    for number, verdict in enumerate(shown):
+        lines += _verdict(verdict, fact.many(verdict), told=number < told and bool(verdict.said))
     if len(shown) < len(fact.verdicts):
         lines.append(_left_by_imports(fact))
     lines += [_grows(row) for row in fact.kept if row.growth]
@@ -50,22 +67,27 @@ def of_leaks(fact: Leaks) -> tuple[Block, ...]:
     lines += of_raw_memory(fact.raw_memory, fact.runs)
     return (
         *lines,
-        _looked(fact),
         *map(_watched, fact.watched),
         *(Line("note", text(note, "dim")) for note in fact.notes),
+        _evidence(fact, shown),
     )
 
 
-def _is_of_import(verdict: Verdict) -> bool:
-    """Whether the verdict is only possible and comes from a module's body, which runs once per process."""
-    touch = verdict.conversion
-    file = touch.site.file if isinstance(touch, Touch) else ""
-    return not verdict.certain and isinstance(file, str) and file.startswith(IMPORTING)
+def _evidence(fact: Leaks, shown: Sequence[Verdict]) -> Fold:
+    """The rules that were broken, the calls in full, and what was searched."""
+    rules = [line for verdict in shown for line in _proof(verdict)]
+    kinds = "rules, C-API calls, what was searched" if rules else "what was searched"
+    return Fold(Line("more", text(kinds, "dim"), text("--all", "dim")), (*rules, _looked(fact)), shown=0)
+
+
+def _proof(verdict: Verdict) -> tuple[Line, ...]:
+    calls = tuple(map(_touch, _shown(verdict))) if verdict.lines else ()
+    return (Line("rule", text(verdict.rule), link=f"{PAGE}#rules"), *calls)
 
 
 def _left_by_imports(fact: Leaks) -> Fold:
     """Modules fill their own tables when they are imported; such a loss happens once."""
-    imports = [verdict for verdict in fact.verdicts if _is_of_import(verdict)]
+    imports = [verdict for verdict in fact.verdicts if verdict.is_of_import]
     head = Line(
         "imports",
         text(f"{len(imports)} possible, from module imports: once per process"),
@@ -76,34 +98,56 @@ def _left_by_imports(fact: Leaks) -> Fold:
     return Fold(head, lines, shown=0)
 
 
-def _none(fact: Leaks) -> tuple[Span, ...]:
-    if fact.watched and all(one.is_silent for one in fact.watched):
-        return text("nothing is known: no call was seen", "warn")
-    if any(row.growth for row in fact.kept):
-        return text("none found, but what native code keeps grows with every run", "warn")
-    if not fact.unlike:
-        return text("none found", "good")
-    among = f"  among {fact.suspects} searched; {fact.unlike:,} of other origins were not"
-    return (*text("none found", "warn"), *text(among, "warn"))
+def _verdict(verdict: Verdict, many: str, told: bool = False) -> tuple[Block, ...]:
+    """The sentence unless it is told already; the lines of native code, or the calls where they are unknown."""
+    said = () if told else (_sentence(verdict, many),)
+    steps = (_source(verdict), *_called(verdict)) if verdict.lines else tuple(map(_touch, _shown(verdict)))
+    do = () if any(line.change for line in verdict.lines) else (Line("cure", text(verdict.cure, "good")),)
+    sure = Line(
+        "certain" if verdict.certain else "possible",
+        (*text(verdict.reason, "dim"), *_owners(verdict)),
+        explain="certain: refcounts, owners and deaths leave no other explanation.",
+        link=f"{PAGE}#verdicts",
+    )
+    return (*said, *steps, *do, sure)
 
 
-def _verdict(verdict: Verdict, many: str) -> tuple[Line, ...]:
-    head = Line(
+def _sentence(verdict: Verdict, many: str) -> Block:
+    if verdict.said:
+        return Prose(coded(verdict.said))
+    return Line(
         "fault",
         (
             *text(f"{verdict.method or 'native code'}  ", "native"),
             *text(verdict.kind, "danger" if verdict.certain else "warn"),
             *text(f"  {verdict.object}{many}" if verdict.object else ""),
         ),
-        text("certain" if verdict.certain else "possible", "danger" if verdict.certain else "warn"),
-        explain="certain: refcounts, owners and deaths leave no other explanation.",
-        link=f"{PAGE}#verdicts",
     )
-    steps = [_touch(touch) for touch in _shown(verdict)]
-    rule = Line("rule", text(verdict.rule), link=f"{PAGE}#rules")
-    cure = Line("cure", text(verdict.cure, "good"))
-    why = Line("why", (*text(verdict.reason, "dim"), *_owners(verdict)))
-    return (head, *steps, rule, cure, why)
+
+
+def _source(verdict: Verdict) -> Table:
+    """Lines of native code: number, text, what it does to the object."""
+    first = verdict.lines[0].file
+    rows = tuple(
+        (
+            text(_numbered(line, first), "danger" if line.change else "dim"),
+            text(clipped(line.text, MOST_SOURCE), "native"),
+            text(line.note, "danger" if line.change else "dim"),
+        )
+        for line in verdict.lines
+    )
+    return Table(("", "", ""), rows, right_aligned=(0,))
+
+
+def _numbered(line: SourceLine, first: str) -> str:
+    place = f"{line.number or ''}" if line.file == first else f"{line.file}:{line.number}"
+    return f"{_MARKS.get(line.change, '')} {place}".strip()
+
+
+def _called(verdict: Verdict) -> tuple[Line, ...]:
+    """The line of Python that called it."""
+    sites = [_site(touch.site) for touch in _shown(verdict)]
+    return next(((Line("called", site),) for site in sites if site), ())
 
 
 def _shown(verdict: Verdict) -> tuple[Touch, ...]:
@@ -187,7 +231,7 @@ def _looked(fact: Leaks) -> Line:
         words.append(f"{fact.not_noted:,} events dropped: the ledger was full")
     if fact.given_back:
         words.append(f"{fact.given_back} added to over-released objects, so that the process survives")
-    return Line("suspects", text(" · ".join(words), "dim"), text(_runs(fact) if fact.verdicts else "", "dim"))
+    return Line("suspects", text(" · ".join(words), "dim"), text(_runs(fact), "dim"))
 
 
 def _runs(fact: Leaks) -> str:
