@@ -9,7 +9,6 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 from inspector.errors import InspectorError
-from inspector.report import Report
 from inspector.sessions import running
 
 
@@ -39,7 +38,7 @@ class CrashMagics(Magics):
                     why="a core file or a folder is needed",
                     do="%inspect_crash core.4711, or the folder of inspector.trace(keep=FOLDER)",
                 )
-            report = Report("crash", {"crash": running.crash(*paths)})
+            report = running.crashed(*paths)
             showing.show(report)
         except InspectorError as error:
             showing.refuse(error, "inspect_crash")

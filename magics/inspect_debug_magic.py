@@ -12,7 +12,6 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 
 from inspector.errors import InspectorError
 from inspector.facts.stack import Stop
-from inspector.report import Report
 from inspector.sessions import running
 
 FIRST_STOP_S: Final = 60.0
@@ -118,7 +117,7 @@ class DebugMagics(Magics):
             self.child = self.panel = None
             return
         last = running.last_calls(self.child, stop.reason)
-        report = Report("stop", {"stop": stop} | ({} if last is None else {"crash": last}))
+        report = running.stopped(stop, last)
         if live:
             from inspector.magics.widgets import steps
 

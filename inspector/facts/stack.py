@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-from inspector.facts.unknown import Unknown
+from inspector.facts.unknown import Address, Unknown
 
+NO_FAULT: Final = Unknown("no address is at fault")
 Evidence = Literal["debug", "prototype", "register"]
 """Source of an argument: debug information, a prototype the user passed, or only a register's raw value."""
 
@@ -119,6 +120,16 @@ class Stacks:
 
 
 @dataclass(frozen=True, slots=True)
+class Fault:
+    """What SIGSEGV, SIGBUS or SIGFPE is about: siginfo_t of sigaction(2)."""
+
+    address: Address
+    """si_addr: the memory that was used, or for SIGFPE the instruction."""
+    code: int
+    """si_code: 1 of SIGSEGV is SEGV_MAPERR, 2 is SEGV_ACCERR; 1 of SIGFPE is FPE_INTDIV."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """A process that is stopped for interactive debugging."""
 
@@ -133,3 +144,6 @@ class Stop:
     says: tuple[Argument, ...]
     """Answers to print and watch."""
     stack: Stack
+    fault: Fault | Unknown = NO_FAULT
+    source: tuple[tuple[int, str], ...] = ()
+    """Numbers and texts of the lines around `line`, where its file is at hand."""

@@ -215,8 +215,10 @@ class Leaked:
     def __repr__(self) -> str:
         if self._fact is None:
             return "<leaks: not run>"
-        kinds = ", ".join(f"{one.kind} in {one.method or '?'}" for one in self.verdicts)
-        return f"<leaks: {kinds or 'none found'}>"
+        from inspector.verdicts.leak_words import leak_answers
+
+        said = " ".join(row.text for row in leak_answers(self._fact).rows)
+        return f"<leaks: {said.replace('`', '')}>"
 
 
 def leaks(

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from inspector.debugger.live import Live
     from inspector.debugger.session import Breakpoints
     from inspector.debugger.watch.writes import WriteWatch
-    from inspector.facts.stack import Hits, Stacks
+    from inspector.facts.stack import Hits, Stacks, Stop
+    from inspector.report import Report
     from inspector.sessions.trace_attached import Visited
     from inspector.tracing.ask.last_calls import Remains
 
@@ -135,6 +136,26 @@ def last_calls(child: Forked, reason: str) -> Crash | None:
         return None
     none = Unknown("the child is stopped: its stack is above")
     return Crash(child.pid, none, reason, none, none, none, none, left.last, left.recorded, ())
+
+
+def stopped(stop: Stop, last: Crash | None = None) -> Report:
+    """The report of a stop: why the process would die now, then where it is; `last`: its last calls."""
+    from inspector.report import Report
+    from inspector.verdicts.crash_words import stop_answers
+
+    answers = stop_answers(stop)
+    told = {"answers": answers} if answers.rows else {}
+    return Report("stop", {**told, "stop": stop, **({} if last is None else {"crash": last})})
+
+
+def crashed(*paths: str) -> Report:
+    """The report of `crash`: why the process died, its last calls, the stacks."""
+    from inspector.report import Report
+    from inspector.verdicts.crash_words import crash_answers
+
+    found = crash(*paths)
+    answers = crash_answers(found)
+    return Report("crash", {**({"answers": answers} if answers.rows else {}), "crash": found})
 
 
 def launch(

@@ -58,8 +58,7 @@ def _covered(fact: Difference) -> str:
 
 def _left(fact: Difference, more: int) -> Answer:
     if more < LEAST_BYTES:
-        text = f"No name holds {size(LEAST_BYTES)} more ({_covered(fact)})."
-        return answer("names-hold-no-more", text, "difference.names")
+        return _left_unnamed(fact)
     rows = sorted((row for row in fact.names if _more(row) > 0), key=_more, reverse=True)
     each = (f"{code(row.name)} {size(_more(row))}" for row in rows)
     text = f"Names hold {size(more)} more: {listed(each, MOST_NAMED)}."
@@ -67,6 +66,16 @@ def _left(fact: Difference, more: int) -> Answer:
         text = f"{code(rows[0].name)} holds {size(more)} more."
     about = tuple(row.name for row in rows)
     return answer("names-hold-more", text, "difference.names", about=about, costs_bytes=more)
+
+
+def _left_unnamed(fact: Difference) -> Answer:
+    """No name holds much more: objects that are alive all the same."""
+    less = f"no name holds {size(LEAST_BYTES)} more ({_covered(fact)})"
+    most = next((row for row in fact.types if row.bytes >= fact.bytes / 2), None)
+    if fact.bytes < LEAST_BYTES or most is None:
+        return answer("names-hold-no-more", f"{less[0].upper()}{less[1:]}.", "difference.names")
+    text = f"{most.objects:,} more {code(most.type_name)}, {size(most.bytes)}, are alive: {less}."
+    return answer("alive-beside-names", text, "difference.types", costs_bytes=most.bytes)
 
 
 def _shown(rows: Sequence[NameChange]) -> Answer:

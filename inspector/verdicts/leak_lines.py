@@ -34,7 +34,9 @@ def lines_of(verdict: Verdict, texts: Texts) -> tuple[SourceLine, ...]:
     touches = [touch for touch in _touches(verdict) if _number(touch) and touch.path in texts]
     shown = [*_merged(touches, texts)][:MOST_LINES]
     made = verdict.conversion
-    changes = _change(verdict.kind, made, touches, texts) if isinstance(made, Touch) and made in touches else ()
+    changes = (
+        _change(verdict.kind, made, touches, texts) if isinstance(made, Touch) and made in touches else ()
+    )
     return (*shown, *changes) if shown else ()
 
 
@@ -103,7 +105,7 @@ def _releases(made: Touch | None, after: int, lines: Sequence[str]) -> list[int]
 
 
 def _bound(text: str, function: str) -> str:
-    """The variable that a line binds the result of a call to: "key" of `PyObject *key = PyLong_FromLong(1)`."""
+    """The variable that gets the result of a call: "key" of `PyObject *key = PyLong_FromLong(1)`."""
     found = re.search(
         rf"([A-Za-z_]\w*(?:(?:->|\.)\w+)*)\s*=\s*(?:\([\w *]+\)\s*)?{re.escape(function)}\s*\(", text
     )

@@ -28,13 +28,14 @@ def leak_answers(fact: Leaks) -> Answers:
     """The first verdict's sentence and how many more there are; or what was seen where there is none."""
     found = [one for one in fact.verdicts if not one.is_of_import]
     if not found:
-        return Answers((*_nothing(fact), *_grows(fact)))
+        return Answers((*_grows(fact), *_nothing(fact)))
     first, *others = found
     rows = [_answer(first)]
     if others:
         certain = sum(one.certain for one in others)
-        sure = f", {certain} of them certain" if certain else ", none of them certain"
-        rows.append(answer("more-faults", f"{counted(len(others), 'more fault')}{sure}."))
+        sure = {0: "none certain", len(others): "certain" if len(others) == 1 else "all certain"}
+        said = f"{counted(len(others), 'more fault')}, {sure.get(certain, f'{certain} of them certain')}."
+        rows.append(answer("more-faults", said, "leaks.verdicts"))
     return Answers((*rows, *_grows(fact)))
 
 
@@ -107,12 +108,18 @@ def _stolen(verdict: Verdict, fact: Leaks) -> str:
 def _buffer(verdict: Verdict, fact: Leaks) -> str:
     held = f"{_who(verdict)} never releases the buffer of {_a(_type(verdict))}{_times(verdict, fact)}"
     made = verdict.conversion
-    return f"{held}: `PyObject_GetBuffer`{_at(made)} has no `PyBuffer_Release`" if isinstance(made, Touch) else held
+    return (
+        f"{held}: `PyObject_GetBuffer`{_at(made)} has no `PyBuffer_Release`"
+        if isinstance(made, Touch)
+        else held
+    )
 
 
 def _dangling(verdict: Verdict, _: Leaks) -> str:
-    freed = verdict.conversion
-    return f"{_a(verdict.object).capitalize()} shows memory that was freed{_at(freed)}"
+    made = next((touch.method for touch in verdict.stack if touch.role == "viewed" and touch.method), "")
+    by = f" that {code(made)} made" if made else ""
+    shown = _a(verdict.object)
+    return f"{shown[0].upper()}{shown[1:]}{by} shows memory that was freed{_at(verdict.conversion)}"
 
 
 def _bytes(verdict: Verdict, _: Leaks) -> str:
@@ -174,7 +181,7 @@ def _type(verdict: Verdict) -> str:
 
 
 def _a(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
+    return f"{'an' if noun.startswith(('a', 'e', 'i', 'o', 'nd')) else 'a'} {noun}"
 
 
 def _at(touch: object) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from inspector.facts.amounts import counted
 from inspector.facts.answers import Answers
+from inspector.facts.leaks import Leaks
 from inspector.facts.unknown import Unknown
 from inspector.views.answers import advised, head
 from inspector.views.answers import rows as answered
@@ -16,6 +17,7 @@ from inspector.views.brief import brief
 from inspector.views.conversion import copied_rows
 from inspector.views.converted import EVERY_ROW, MOST_ROWS, host_lines
 from inspector.views.grammar import Block, Fold, Line, Span
+from inspector.views.leaks import below_answers
 from inspector.views.plain import clipped
 from inspector.views.view import view
 from inspector.views.waits import hanging
@@ -49,6 +51,9 @@ MORE = {
 }
 """Column -> what the fold of a short card has of it."""
 
+_WHOLE = ("leaks", "stop", "crash")
+"""Columns that are short as they are: sentences above them, nothing folded."""
+
 
 def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[Block, ...]:
     """The headline, the answers, then each column's blocks, then the LATE lines.
@@ -63,8 +68,9 @@ def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[
         return (*head(told), *_column("difference", rest["difference"]))
     if "waits" in facts:
         return (*head(told), *hanging(rest, everything))
-    if "leaks" in facts:
-        return (*head(told), *_columns(rest))
+    if any(column in facts for column in _WHOLE):
+        leaks = facts.get("leaks")
+        return (*head(told), *(below_answers(leaks) if isinstance(leaks, Leaks) else _columns(rest)))
     if "trace" in facts:
         return (*head(told), *_of_trace(rest, everything, told))
     whole = sorted(_columns(rest), key=_lateness)

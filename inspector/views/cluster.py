@@ -22,8 +22,8 @@ from inspector.facts.cluster import (
 from inspector.facts.unknown import Immortal, Unknown
 from inspector.views.amounts import known, size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
-from inspector.views.leaks import of_leaks_alone
-from inspector.views.view import blocks, view
+from inspector.views.leaks import of_leaks
+from inspector.views.view import blocks
 
 _SHOWN = 20
 _LINK = "docs/reference/cluster.md"
@@ -193,7 +193,7 @@ def _leaks(fact: ClusterLeaks) -> tuple[Block, ...]:
             text(said, "danger" if certain else "fact"),
             link="docs/reference/leaks.md",
         )
-        made += [line, *of_leaks_alone(found.leaks)]
+        made += [line, *of_leaks(found.leaks)]
     return tuple(made)
 
 

@@ -5,6 +5,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
+from inspector.facts.amounts import counted
 from inspector.facts.crash import Crash, LastCall
 from inspector.facts.stack import Frame, Stack, Stacks
 from inspector.facts.unknown import Address, Unknown
@@ -22,13 +23,7 @@ _MEANING: Final = "Read from a core file and from the rings of the process's tra
 @blocks.register
 def crash(fact: Crash) -> tuple[Block, ...]:
     """Signal and place first; then the last calls, the crashed thread's stack, the other threads."""
-    program = "" if isinstance(fact.program, Unknown) else f"{fact.program} "
-    ends = "died of" if fact.sources else "stopped at"  # without files, a live process was stopped and read
-    signal = "ended" if isinstance(fact.signal, Unknown) else f"{ends} {fact.signal}"
-    where = "" if isinstance(fact.place, Unknown) else f" in {fact.place}"
-    fault = "" if isinstance(fact.fault, Unknown) else f"at address {fact.fault:#x}"
-    said = f"{program}({fact.pid}) {signal}{where}"
-    made: list[Block] = [Line("crash", text(said, "danger"), text(fault, "dim"), _MEANING, _LINK)]
+    made: list[Block] = [_died(fact)] if fact.sources else []  # else a live process was stopped and read
     made += _last(fact)
     if isinstance(fact.stacks, Unknown):
         return (*made, Line("stack", text(str(fact.stacks), "dim"))) if fact.sources else tuple(made)
@@ -41,10 +36,19 @@ def crash(fact: Crash) -> tuple[Block, ...]:
     return tuple(made)
 
 
+def _died(fact: Crash) -> Line:
+    program = "" if isinstance(fact.program, Unknown) else f"{fact.program} "
+    signal = "ended" if isinstance(fact.signal, Unknown) else f"died of {fact.signal}"
+    where = "" if isinstance(fact.place, Unknown) else f" in {fact.place}"
+    fault = "" if isinstance(fact.fault, Unknown) else f"at address {fact.fault:#x}"
+    said = f"{program}({fact.pid}) {signal}{where}"
+    return Line("crash", text(said, "danger"), text(fault, "dim"), _MEANING, _LINK)
+
+
 def _last(fact: Crash) -> list[Block]:
     if isinstance(fact.last, Unknown):
         return [Line("last", text(str(fact.last), "dim"))]
-    said = f"{len(fact.last):,} calls before it" if fact.last else "no call had returned"
+    said = f"{counted(len(fact.last), 'call')} before it" if fact.last else "no call had returned"
     of = f"of {fact.recorded:,} recorded" if fact.recorded > len(fact.last) else ""
     rows = [_row(list(run)) for _, run in groupby(reversed(fact.last), key=_ALIKE)]
     return [Fold(Line("last", text(said), text(of, "dim")), (Table(("", "", "", ""), tuple(rows)),), _SHOWN)]

@@ -18,7 +18,7 @@ PAGE = "docs/reference/leaks.md"
 TOUCHES_SHOWN = 5
 MOST_SOURCE = 44
 """Characters of a source line."""
-_MARKS = {"missing": "+", "surplus": "−"}  # noqa: RUF001 - the minus sign is as wide as a digit
+_MARKS = {"missing": "+", "surplus": "−"}
 _WORDS = {
     "new": "returns a new reference",
     "borrowed": "returns a borrowed reference",
@@ -42,16 +42,13 @@ _WORDS = {
 
 @blocks.register
 def of_leaks(fact: Leaks) -> tuple[Block, ...]:
-    """The verdicts, then what is kept on purpose, raw memory, and what was watched.
-
-    The first verdict's sentence is the first answer of the report; the others stand here, each above its lines.
-    """
-    return _of_leaks(fact, 1)
-
-
-def of_leaks_alone(fact: Leaks) -> tuple[Block, ...]:
-    """The same with the sentence of every verdict, where no answers stand above it."""
+    """The verdicts, then what is kept on purpose, raw memory, and what was watched."""
     return _of_leaks(fact, 0)
+
+
+def below_answers(fact: Leaks) -> tuple[Block, ...]:
+    """The same under the answers of a report, the first of which is the first verdict's sentence."""
+    return _of_leaks(fact, 1)
 
 
 def _of_leaks(fact: Leaks, told: int) -> tuple[Block, ...]:
@@ -99,7 +96,7 @@ def _left_by_imports(fact: Leaks) -> Fold:
 
 
 def _verdict(verdict: Verdict, many: str, told: bool = False) -> tuple[Block, ...]:
-    """The sentence unless it is told already; the lines of native code, or the calls where they are unknown."""
+    """The sentence unless it is told already; the lines of native code, or the calls if they are unknown."""
     said = () if told else (_sentence(verdict, many),)
     steps = (_source(verdict), *_called(verdict)) if verdict.lines else tuple(map(_touch, _shown(verdict)))
     do = () if any(line.change for line in verdict.lines) else (Line("cure", text(verdict.cure, "good")),)

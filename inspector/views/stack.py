@@ -111,6 +111,7 @@ def _stop(fact: Stop) -> tuple[Block, ...]:
     made: list[Block] = [
         Line("stopped", spans, text(fact.reason or "still", "warn"), link="docs/reference/debugging.md#step")
     ]
+    made += [_lines_around(fact)] if fact.source and not isinstance(fact.line, Unknown) else []
     made += [
         Line("says", (Span(f"{said.name} = {said.value}"), Span(f"  {said.type_name}", "dim")))
         for said in fact.says
@@ -128,6 +129,18 @@ def _stop(fact: Stop) -> tuple[Block, ...]:
         )
     )
     return tuple(made)
+
+
+def _lines_around(fact: Stop) -> Table:
+    """The source with the stopped line marked."""
+    stopped = int(str(fact.line).rpartition(":")[2])
+    rows = tuple(
+        (text(f"▸ {number}", "danger"), text(line.expandtabs(4), "native"))
+        if number == stopped
+        else (text(f"{number}", "dim"), text(line.expandtabs(4), "dim"))
+        for number, line in fact.source
+    )
+    return Table(("", ""), rows, right_aligned=(0,))
 
 
 _NO_PYTHON = "no thread runs Python now; C frames are read by pystack: pip install pystack"

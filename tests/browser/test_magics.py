@@ -31,7 +31,7 @@ CARDS = {
 }
 OTHERS = {
     "%%inspect_trace -m numpy\nnp.asarray(numbers);": "copied",
-    "%%inspect_leaks -m math\nmath.gcd(4, 6);": "none found",
+    "%%inspect_leaks -m math\nmath.gcd(4, 6);": "No fault was found in the references of 1 call.",
     "%inspect_watch many": "8.0 kB",
     "many[3] = 1": "many",
     "%inspect_watch --off": "no name is watched",

@@ -1,4 +1,4 @@
-"""A module that was asked for and not watched is an error with its reason, never "none found"."""
+"""A module that was asked for and not watched is an error with its reason, never "no fault was found"."""
 
 # SPDX-License-Identifier: MIT
 import json
@@ -57,7 +57,7 @@ def watched(folder: Path, name: str, source: str, program: str) -> tuple[int, st
 @pytest.mark.quick
 def test_a_module_whose_body_imports_another_extension_is_watched(tmp_path: Path) -> None:
     code, told, _ = watched(tmp_path, "nested", NESTED, "import nested\nnested.lose()")
-    assert code == 1 and "nested.lose" in told and "leaked" in told
+    assert code == 1 and "nested.lose loses a reference: the list that PyList_New" in told
     assert "nested: 1 function called 1x" in told
 
 
@@ -81,7 +81,9 @@ def test_a_package_that_comes_later_is_watched_where_none_is_named(tmp_path: Pat
 @pytest.mark.parametrize("way", UNHOOKED)
 def test_what_is_not_watched_is_an_error_with_its_reason(tmp_path: Path, way: str) -> None:
     code, told, refused_with = watched(tmp_path, "leak_corpus", SOURCE, way)
-    assert code == 2 and UNHOOKED[way] in refused_with and "none found" not in told, told + refused_with
+    assert code == 2 and UNHOOKED[way] in refused_with and "No fault was found" not in told, (
+        told + refused_with
+    )
 
 
 def test_a_block_and_a_run_refuse_too() -> None:

@@ -5,7 +5,7 @@ import numpy as np
 
 import inspector
 from inspector.facts.account import Grown
-from inspector.facts.heap import Difference, NameChange
+from inspector.facts.heap import Difference, NameChange, TypeChange
 from inspector.verdicts.differences import answers, native_growth
 
 
@@ -19,6 +19,11 @@ def test_what_names_hold_more_and_what_only_shows_older_bytes() -> None:
     assert said([new, view], 800_000) == ["`w` holds 800 kB more.", "`v` shows bytes of `big`: nothing new."]
     assert said([view]) == ["`v` shows bytes of `big`: nothing new."]
     assert said([]) == ["No name holds 1.0 kB more (modules and code not counted)."]
+    lost = Difference(301, 22_000, 0, (TypeChange("list", 300, 21_900), TypeChange("tuple", 1, 100)), (), 0)
+    said_of_lost = (
+        "300 more `list`, 22 kB, are alive: no name holds 1.0 kB more (modules and code not counted)."
+    )
+    assert [one.text for one in answers(lost)] == [said_of_lost]
 
 
 def test_a_name_that_is_gone_has_freed_its_bytes_only_where_the_heap_says_so() -> None:

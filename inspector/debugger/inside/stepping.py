@@ -9,14 +9,16 @@ from typing import Any, Final
 
 import gdb
 
+from inspector.debugger.inside.source_lines import around
 from inspector.debugger.inside.target_reader import TargetReader
-from inspector.facts.stack import Argument, Stop
-from inspector.facts.unknown import Unknown
+from inspector.facts.stack import NO_FAULT, Argument, Fault, Stop
+from inspector.facts.unknown import Address, Unknown
 from inspector.facts.wire import to_wire
 
 GOES: Final = {"step": "step &", "next": "next &", "finish": "finish &", "continue": "continue -a &"}
 _LOOKS: Final = {"up": "up-silently", "down": "down-silently"}
 _DEPTH: Final = 60
+_FAULTS: Final = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL")
 
 
 class Stepper:
@@ -84,4 +86,16 @@ class Stepper:
         name = frame.name() or f"{frame.pc():#x}"
         sal = frame.find_sal()
         line = f"{sal.symtab.fullname()}:{sal.line}" if sal.symtab else Unknown("no debug information")
-        return Stop(reason, name, line, variables, says, stack)
+        source = around(sal.symtab.fullname(), sal.line) if sal.symtab else ()
+        return Stop(reason, name, line, variables, says, stack, _fault(reason), source)
+
+
+def _fault(reason: str) -> Fault | Unknown:
+    """The address that a signal is about, as the kernel told it."""
+    if reason not in _FAULTS:
+        return NO_FAULT
+    try:
+        told = gdb.parse_and_eval("$_siginfo")
+        return Fault(Address(int(told["_sifields"]["_sigfault"]["si_addr"])), int(told["si_code"]))
+    except gdb.error as error:
+        return Unknown(f"gdb does not read it: {error}"[:200])

@@ -25,8 +25,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, draw."""
     from inspector.faces.cli.output import show
-    from inspector.report import Report
     from inspector.sessions import running
 
-    show(Report("crash", {"crash": running.crash(*options.paths)}), options)
+    show(running.crashed(*options.paths), options)
     return EXIT_DONE

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from inspector.errors import InspectorError
 from inspector.faces.cli.output import show
-from inspector.report import Report
+from inspector.sessions import running
 
 PROMPT: Final = "(inspector) "
 GOES: Final = ("step", "next", "finish", "continue")
@@ -69,7 +69,7 @@ def _shown(live: Any, answer: Any, options: argparse.Namespace) -> bool:
     if answer.stop is None:
         print(_ENDED.format(answer.exit_code), flush=True)
         return False
-    show(Report("stop", {"stop": answer.stop}), options)
+    show(running.stopped(answer.stop), options)
     print(_state_line(live), flush=True)
     return True
 
