@@ -1,6 +1,7 @@
 """What a container holds: its objects and their bytes, by a bounded look inside."""
 
 # SPDX-License-Identifier: MIT
+from inspector.facts.boxes import ContentBox
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address
 
@@ -39,6 +40,8 @@ class Contents:
     """Whether all objects were counted; False if the look ended at its bound."""
     items: tuple[Item, ...] = ()
     """Those with most bytes, at most 8; only of an exact dict, list or tuple."""
+    boxes: tuple[ContentBox, ...] = ()
+    """Itself and what its places refer to; only of an exact dict, list or tuple of at most 8 places."""
     opaque: tuple[str, ...] = ()
     """Names of types, made in C by others, whose objects may keep more bytes than they tell."""
 

@@ -120,7 +120,7 @@ class Stacks:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SignalCause:
     """What SIGSEGV, SIGBUS or SIGFPE is about: siginfo_t of sigaction(2)."""
 
     address: Address
@@ -144,6 +144,6 @@ class Stop:
     says: tuple[Argument, ...]
     """Answers to print and watch."""
     stack: Stack
-    fault: Fault | Unknown = NO_FAULT
+    fault: SignalCause | Unknown = NO_FAULT
     source: tuple[tuple[int, str], ...] = ()
     """Numbers and texts of the lines around `line`, where its file is at hand."""

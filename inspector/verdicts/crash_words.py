@@ -7,7 +7,7 @@ from typing import Final
 
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.crash import Crash
-from inspector.facts.stack import Argument, Fault, Frame, Stop
+from inspector.facts.stack import Argument, Frame, SignalCause, Stop
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.words import answer, code
 
@@ -35,7 +35,7 @@ def crash_answers(crash: Crash) -> Answers:
         return Answers(())
     died = next((one for one in stacks.threads if one.thread_id == crash.thread_id), None)
     where, line = _place(died.frames if died else ())
-    fault = crash.fault if isinstance(crash.fault, Unknown) else Fault(crash.fault, 0)
+    fault = crash.fault if isinstance(crash.fault, Unknown) else SignalCause(crash.fault, 0)
     return Answers((_answer(crash.signal, f"{where} {_what(crash.signal, fault)}."), *_called_from(line)))
 
 
@@ -64,7 +64,7 @@ def _named(frame: Frame) -> str:
     return f"{code(frame.function)}{f' ({short})' if short else ''}"
 
 
-def _what(signal: str, fault: Fault | Unknown) -> str:
+def _what(signal: str, fault: SignalCause | Unknown) -> str:
     """What it did: "used address 8, which is no memory: a pointer is NULL (SIGSEGV)"."""
     if signal == "SIGABRT":
         return "ended the process itself (SIGABRT)"
@@ -76,7 +76,7 @@ def _what(signal: str, fault: Fault | Unknown) -> str:
     return f"used address {_address(fault)} ({signal})"
 
 
-def _address(fault: Fault) -> str:
+def _address(fault: SignalCause) -> str:
     if 0 < fault.address < FIRST_PAGE or (fault.address == 0 and fault.code != _KERNEL):
         return f"{int(fault.address)}, as a NULL pointer does"
     if fault.code == _KERNEL:

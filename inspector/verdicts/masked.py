@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from inspector.facts.chain import Chain
+from inspector.facts.contents import Contents
 from inspector.facts.refs import Owner, Refs
 from inspector.facts.secret import MASKED
 from inspector.facts.unknown import Unknown
@@ -23,6 +24,8 @@ def _column(column: str, fact: Any, value: str) -> Any:
         return fact
     if column in ("object", "layout"):
         return replace(fact, preview=MASKED if column == "object" else (MASKED,))
+    if isinstance(fact, Contents):
+        return replace(fact, boxes=())
     if isinstance(fact, Refs):
         return replace(fact, owners=_owners(fact.owners, value))
     return _owners(fact, value) if isinstance(fact, Chain) else fact

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +36,16 @@ def _buffer(buffer: Buffer, known: Mapping[int, str]) -> Buffer:
 
 
 def _contents(held: Contents, known: Mapping[int, str]) -> Contents:
-    if not any(item.address in known for item in held.items):
+    if not any(address in known for address in _addresses(held)):
         return held
     items = tuple(replace(item, name=known.get(item.address, "")) for item in held.items)
-    return replace(held, items=items)
+    boxes = tuple(replace(box, name=known.get(box.address, "")) for box in held.boxes)
+    return replace(held, items=items, boxes=boxes)
+
+
+def _addresses(held: Contents) -> Iterator[int]:
+    yield from (item.address for item in held.items)
+    yield from (box.address for box in held.boxes)
 
 
 def _parts(table: Parts, known: Mapping[int, str]) -> Parts:

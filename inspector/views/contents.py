@@ -4,6 +4,7 @@
 from inspector.facts.amounts import counted, size
 from inspector.facts.contents import Contents, Item
 from inspector.facts.unknown import Address
+from inspector.views.boxes import pictured
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
 
@@ -27,7 +28,11 @@ def contents(fact: Contents) -> tuple[Block, ...]:
 
 
 def largest(fact: Contents) -> tuple[Block, ...]:
-    """The largest items as a row of the short card; nothing where all are small."""
+    """The items as a drawing, of a long container the largest; nothing where all are small constants."""
+    if fact.boxes:
+        held = counted(fact.objects, "object")
+        weights = {item.address: item.bytes for item in fact.items}
+        return (Line("holds", text(held)), pictured(fact.boxes, weights))
     if not any(item.bytes >= LEAST_BYTES or (item.places > 1 and item.bytes) for item in fact.items):
         return ()
     more = text("largest first", "dim") if len(fact.items) > 1 else ()

@@ -50,6 +50,8 @@ class Picture:
 
     rows: tuple[tuple[Span, ...], ...]
     alt: str
+    svg: str = ""
+    """The same drawn in SVG, for a page: its text is escaped, its colours are CSS."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,6 +153,8 @@ def _fold(fold: Fold, drawing: Drawing) -> str:
 
 
 def _picture(picture: Picture) -> str:
+    if picture.svg:
+        return picture.svg
     drawn = "\n".join("".join(_span(span) for span in row) for row in picture.rows)
     return f'<pre role="img" aria-label="{_text(picture.alt)}" style="{_PRE}">{drawn}</pre>'
 

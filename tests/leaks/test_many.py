@@ -81,7 +81,7 @@ def test_what_is_like_the_searched_is_not_of_another_origin(fresh: Any) -> None:
         for _ in range(40):
             keeps.lose()
     assert (found.fact.suspects, found.fact.left_out, found.fact.unlike) == (4 * 16, 4 * 24, 0)
-    assert "96 more like them not searched" in found.report.to_text()
+    assert "96 more like them not searched" in found.report.drawn(everything=True).to_text()
 
 
 DRAWN = r"""

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import array
 import functools
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -230,8 +231,11 @@ def test_a_container_shows_its_largest_items_by_key() -> None:
     assert (first.key, first.what, first.places) == ("['model']", "dict (1 item)", 1)
     assert 800_000 < first.bytes < 801_000
     assert (second.key, second.places, second.name) == ("['rows']", 2, "rows")
-    assert "['model']  dict (1 item)   800 kB" in str(report)
-    assert "also rows, in 2 places" in str(report)
+    said = " ".join(str(report).split())
+    assert re.search(r"\['rows'\] ─▸ ① list \(2 items\) rows \d+ B 1.5, 2.5", said)
+    assert "['again'] ─▸ ①" in said and "['model'] ─▸ dict (1 item) 800 kB 'weights': nd" in said
+    long = inspector.inspect({**held, **{f"k{n}": n for n in range(9)}}, known={id(rows): "rows"})
+    assert "['model']  dict (1 item)   800 kB" in str(long) and "also rows, in 2 places" in str(long)
 
 
 def test_a_view_outside_its_base_is_no_view_of_it() -> None:

@@ -11,7 +11,7 @@ import gdb
 
 from inspector.debugger.inside.source_lines import around
 from inspector.debugger.inside.target_reader import TargetReader
-from inspector.facts.stack import NO_FAULT, Argument, Fault, Stop
+from inspector.facts.stack import NO_FAULT, Argument, SignalCause, Stop
 from inspector.facts.unknown import Address, Unknown
 from inspector.facts.wire import to_wire
 
@@ -90,12 +90,12 @@ class Stepper:
         return Stop(reason, name, line, variables, says, stack, _fault(reason), source)
 
 
-def _fault(reason: str) -> Fault | Unknown:
+def _fault(reason: str) -> SignalCause | Unknown:
     """The address that a signal is about, as the kernel told it."""
     if reason not in _FAULTS:
         return NO_FAULT
     try:
         told = gdb.parse_and_eval("$_siginfo")
-        return Fault(Address(int(told["_sifields"]["_sigfault"]["si_addr"])), int(told["si_code"]))
+        return SignalCause(Address(int(told["_sifields"]["_sigfault"]["si_addr"])), int(told["si_code"]))
     except gdb.error as error:
         return Unknown(f"gdb does not read it: {error}"[:200])

@@ -19,6 +19,7 @@ from inspector.facts.unknown import Address
 from inspector.objects.classes import full_name, type_bases
 from inspector.objects.layers.plain import INSTANCES, plain
 from inspector.objects.ownership.rows import key_text
+from inspector.objects.reach.boxes import MOST_SLOTS, Words, boxes
 from inspector.objects.reach.reached import Walked, blocks_of, distinct, piece_of, walked
 from inspector.objects.referents import referents
 
@@ -64,6 +65,7 @@ def contents(subject: _native.Subject) -> Contents | None:
         _payload(arrays),
         complete,
         tuple(_items(list(values.values()), rows, keys)),
+        boxes(x, Words(_what, _key)) if keys and len(x) <= MOST_SLOTS else (),
         tuple(dict.fromkeys(map(type_name, opaque)))[:MOST_NAMED],
     )
 
@@ -80,8 +82,7 @@ def _items(values: list[_native.Subject], rows: list[Walked], keys: dict[int, li
     for at in sorted(range(len(values)), key=lambda at: -weights[at])[:MOST_NAMED]:
         one = values[at]
         places = keys[one.address]
-        text = f"[{key_text(_native.Subject(places[0]))}]"
-        yield Item(text, _what(one.get()), weights[at], Address(one.address), len(places))
+        yield Item(f"[{_key(places[0])}]", _what(one.get()), weights[at], Address(one.address), len(places))
 
 
 def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
@@ -89,8 +90,12 @@ def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
     if type(x) is dict:
         yield from list(islice(x.items(), MOST_PAIRS))
     elif (type(x) is list or type(x) is tuple) and len(x) <= MOST_COPIED:
-        held = referents((x,))
-        yield from enumerate(held[:MOST_PAIRS]) if len(held) == len(x) else ()
+        has_empty_slots = len(referents((x,))) != len(x)  # those cannot be copied; referents have no order
+        yield from () if has_empty_slots else enumerate(x[:MOST_PAIRS])
+
+
+def _key(key: Any) -> str:
+    return key_text(_native.Subject(key))
 
 
 def _what(x: Any) -> str:
