@@ -92,7 +92,7 @@ static void note_failed_steal(const noted_call *call, uintptr_t object) {
     ledger_touch_failed(entry, call->row);
     PyVarObject dead;
     if (!(entry->flags & LEDGER_DEAD) && memory_read(object, &dead, sizeof dead) == sizeof dead &&
-        !Py_REFCNT((PyObject *)&dead)) {
+        compat_refcount((PyObject *)&dead) == 0) {
         ledger_dying was = {1, entry->type == (uintptr_t)&PyTuple_Type ? dead.ob_size : 0};
         int is_kept = ledger_frees_reclaim((PyObject *)object, &was);
         entry->flags |= is_kept ? 0 : LEDGER_LISTED;

@@ -290,10 +290,20 @@ static PyObject *behind_number(PyObject *self, PyObject *unused) {
     block = NULL;
     return number;
 }
+#if PY_VERSION_HEX >= 0x030E0000 // the headers for extensions do not describe it any more
+typedef struct {
+    PyObject_HEAD
+    PyObject *references[3];
+    _PyErr_StackItem exc_state;
+    PyObject *gi_origin_or_finalizer;
+} generator_head;
+#else
+typedef PyGenObject generator_head;
+#endif
 static PyObject *in_generator(PyObject *self, PyObject *generator) { // a field that only coroutines set
     volatile uintptr_t *block = malloc(300);
     block[0] = 0;
-    ((PyGenObject *)generator)->gi_origin_or_finalizer = (PyObject *)block;
+    ((generator_head *)generator)->gi_origin_or_finalizer = (PyObject *)block;
     block = NULL;
     Py_RETURN_NONE;
 }
