@@ -22,13 +22,17 @@
 #endif
 
 #if COMPAT_SAYS_LAYOUT
+enum { JIT_BYTES = 64 }; // the last thing in it, its first thread's state, is longer in a build with a JIT
+
 static int is_laid_out_otherwise(void) {
     const _PyRuntimeState *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime"); // borrowed
     if (!runtime) {
         return 0; // it hides its symbols
     }
     const uint64_t told[][2] = {
-        {runtime->debug_offsets.interpreter_state.size, sizeof(PyInterpreterState)},
+        {runtime->debug_offsets.interpreter_state.imports_modules,
+         offsetof(PyInterpreterState, imports.modules)},
+        {runtime->debug_offsets.interpreter_state.ceval_gil, offsetof(PyInterpreterState, ceval.gil)},
         {runtime->debug_offsets.interpreter_state.gc, offsetof(PyInterpreterState, gc)},
         {runtime->debug_offsets.gc.size, sizeof(struct _gc_runtime_state)},
         {runtime->debug_offsets.thread_state.size, sizeof(PyThreadState)},
@@ -36,7 +40,9 @@ static int is_laid_out_otherwise(void) {
         {runtime->debug_offsets.interpreter_frame.size, sizeof(_PyInterpreterFrame)},
         {runtime->debug_offsets.interpreter_frame.localsplus, offsetof(_PyInterpreterFrame, localsplus)},
     };
-    int is_other = 0;
+    uint64_t bytes = runtime->debug_offsets.interpreter_state.size;
+    int is_other =
+        bytes > sizeof(PyInterpreterState) + JIT_BYTES || bytes + JIT_BYTES < sizeof(PyInterpreterState);
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         is_other |= told[i][0] != told[i][1];
     }

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import contextlib
 import gc
+import os
 import random
 import sys
 import tracemalloc
@@ -140,11 +141,17 @@ PLACES = [
 """Where an old word stands."""
 
 
+def glibc() -> tuple[int, ...]:
+    return tuple(map(int, str(os.confstr("CS_GNU_LIBC_VERSION")).split()[1].split(".")))
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_a_word_that_nobody_owns_keeps_no_block(module: Any, place: str) -> None:
     given = [(one for one in ())] if place == "in_generator" else []
     with inspector.leaks("oldwords") as found:
         made = getattr(module, place)(*given)
+    if made == 0 and place == "behind_aligned" and glibc() >= (2, 43):
+        pytest.skip("cannot be installed: a glibc whose aligned_alloc hands out more than it was asked for")
     assert lost(found) == 1 and list(*given) == []
     assert place != "behind_aligned" or made == 32
 

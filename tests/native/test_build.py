@@ -12,7 +12,7 @@ OTHERWISE = """
 import ctypes
 runtime = (ctypes.c_uint64 * 64).in_dll(ctypes.pythonapi, "_PyRuntime")
 assert bytes(runtime)[:8] == b"xdebugpy"
-runtime[{word}] += 8
+runtime[{word}] += 1024
 import inspector._native
 """
 """The interpreter's account of itself, changed: nothing but debuggers reads it."""
