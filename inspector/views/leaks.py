@@ -16,6 +16,8 @@ from inspector.views.view import blocks
 
 PAGE = "docs/reference/leaks.md"
 TOUCHES_SHOWN = 5
+OWN = "/inspector/sessions/"
+"""A call that this package makes for the user (`%%inspect_c --trace`) is at no line of the user's."""
 MOST_SOURCE = 44
 """Characters of a source line."""
 _MARKS = {"missing": "+", "surplus": "−"}
@@ -143,7 +145,7 @@ def _numbered(line: SourceLine, first: str) -> str:
 
 def _called(verdict: Verdict) -> tuple[Line, ...]:
     """The line of Python that called it."""
-    sites = [_site(touch.site) for touch in _shown(verdict)]
+    sites = [_site(touch.site) for touch in _shown(verdict) if OWN not in str(touch.site.file)]
     return next(((Line("called", site),) for site in sites if site), ())
 
 
