@@ -116,6 +116,8 @@ class Statement:
     """Data of lazy objects that was computed, read or expanded meanwhile."""
     calls: int
     native_ns: int | Unknown
+    instead: str
+    """Code that does the same without the copy: `np.asarray(x)`; "" where none is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from inspector.facts.conversion import ByteEvidence, Copy, Crossing, Loss, Materialized, Site
 from inspector.facts.statements import Bound, Did, Inside, Statement, Written
 from inspector.facts.unknown import Unknown
+from inspector.verdicts.advice import instead
 from inspector.verdicts.copies import copies, judged
 from inspector.verdicts.reasons import brief, of_items, of_parts
 
@@ -144,7 +145,9 @@ def _bound(seen: _Seen, value: Bound, made: list[Copy], any_copied: bool, others
     whole = value.bytes if isinstance(value.bytes, Unknown) else size // value.times * times
     copied = 0 if did != "copied" or where or isinstance(whole, Unknown) else whole
     row = _row(seen.written, value.target, did, value.of, whole, copied, reason, certain, times)
-    return replace(row, at_least=times == value.times and value.more)
+    by = [copy for copy in made if copy.verdict == "copied"] if copied else []
+    other = instead(seen.written.text, by[-1]) if by else ""
+    return replace(row, at_least=times == value.times and value.more, instead=other)
 
 
 def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, bool]:
@@ -210,7 +213,7 @@ def _row(
     cell = written.cell if written.cell >= 0 else NOT_IN_A_CELL
     site = Site(written.file, written.line, Unknown("not asked"), cell, written.text)
     head = (site, written.last_line, target, did, of, size, copied, reason, certain, times)
-    return Statement(*head, False, (), (), (), 0, NO_CLOCK)
+    return Statement(*head, False, (), (), (), 0, NO_CLOCK, "")
 
 
 def _inside(seen: _Seen, copied: list[Copy]) -> tuple[Inside, ...]:

@@ -10,6 +10,7 @@ from inspector.facts.conversion import Loss, Trace
 from inspector.facts.nodes import Nodes
 from inspector.facts.statements import Statement, Statements
 from inspector.facts.unknown import Unknown
+from inspector.verdicts.advice import worth_a_change
 from inspector.verdicts.answers.words import answer
 from inspector.verdicts.graph_nodes import graphs
 from inspector.verdicts.host_answers import advice, host_answers
@@ -36,6 +37,7 @@ def answers(found: Statements, trace: Trace) -> Iterator[Answer]:
     yield from _lost(rows)
     yield from _hosted(trace)
     yield _copied(rows, trace)
+    yield from worth_a_change(rows)
     if trace.calls_skipped:
         text = f"A sample: {trace.calls_skipped:,} calls from Python left out."
         yield answer("sampled", text, "trace.calls_skipped")

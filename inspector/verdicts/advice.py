@@ -1,0 +1,49 @@
+"""What to write instead of a line that copies: only what a test has seen to remove the copy."""
+
+# SPDX-License-Identifier: MIT
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from inspector.facts.amounts import size
+from inspector.facts.answers import Answer
+from inspector.facts.conversion import Copy
+from inspector.facts.statements import Statement
+from inspector.verdicts.advice_rows import ADVICE, Advice
+from inspector.verdicts.answers.words import answer
+
+LEAST_BYTES = 1_000_000
+"""Less is not worth a change."""
+MOST = 3
+
+
+def instead(text: str, copy: Copy) -> str:
+    """The code that does the same as the statement without this copy; "" if none is known."""
+    right = _right_side(text)
+    for row in ADVICE if right else ():
+        if (found := re.fullmatch(row.written, right)) and _fits(row, copy):
+            return row.instead.format(**found.groupdict())
+    return ""
+
+
+def _right_side(text: str) -> str:
+    """What a statement binds or returns, as it is written; "" if it does neither."""
+    try:
+        statement = ast.parse(text).body[0]
+    except (SyntaxError, IndexError):
+        return ""
+    value = getattr(statement, "value", None)
+    return ast.get_source_segment(text, value) or "" if value is not None else ""
+
+
+def _fits(row: Advice, copy: Copy) -> bool:
+    types = [side.rpartition(" ")[2] for side in (copy.source, copy.result)]
+    return re.match(row.source, copy.source) is not None and (not row.same_type or types[0] == types[1])
+
+
+def worth_a_change(rows: Sequence[Statement]) -> Iterator[Answer]:
+    """The lines that copied most and need not."""
+    known = [row for row in rows if row.instead and row.copied_bytes >= LEAST_BYTES]
+    for row in sorted(known, key=lambda row: -row.copied_bytes)[:MOST]:
+        text = f"Line {row.site.line} copies {size(row.copied_bytes)} that `{row.instead}` would not."
+        yield answer("worth-a-change", text, "statements.rows", do=row.instead, costs_bytes=row.copied_bytes)

@@ -1,0 +1,50 @@
+"""What to write instead of a line that copies; tests/verdicts/test_advice.py runs each on real libraries."""
+
+# SPDX-License-Identifier: MIT
+from typing import Final, NamedTuple
+
+_X: Final = r"(?P<x>[\w.\[\]\"':]+)"
+"""An object as it is written: a name, an attribute, an item."""
+
+
+class Advice(NamedTuple):
+    """Applies to a statement that copied: its right side as a whole, the copy's source in words."""
+
+    written: str
+    """A pattern."""
+    instead: str
+    """Code; {x} and other groups of `written` are the user's own words."""
+    source: str = ""
+    """A pattern for the beginning of "ndarray float64"; "": any source."""
+    same_type: bool = False
+    """Only where the elements keep their type."""
+
+
+ADVICE: Final = (
+    Advice(rf"(?:np|numpy)\.array\({_X}\[:\]\)", "{x}[:]", same_type=True),
+    Advice(rf"(?:np|numpy)\.array\({_X}\)", "np.asarray({x})", r"(?!list|tuple|set|dict|str)", True),
+    Advice(rf"(?:np|numpy)\.array\({_X}\)", "np.asarray({x})", r"\w+_Array_\d+$"),  # of ctypes
+    Advice(rf"(?:np|numpy)\.array\({_X}, (?P<d>dtype=[^,()]+)\)", "np.asarray({x}, {d})", "ndarray", True),
+    Advice(rf"(?:np|numpy)\.concatenate\(\[{_X}\]\)", "np.asarray({x})"),
+    Advice(rf"{_X}\.astype\((?P<d>[^,()]+)\)", "{x}.astype({d}, copy=False)", "", True),
+    Advice(rf"{_X}\.flatten\(\)", "{x}.ravel()", "ndarray", True),
+    Advice(rf"{_X}\.to_numpy\(copy=True\)", "{x}.to_numpy()", "", True),
+    Advice(rf"{_X}\.to_numpy\(writable=True\)", "{x}.to_numpy()", "", True),
+    Advice(rf"{_X}\.to_numpy\(\)\.copy\(\)", "{x}.to_numpy()", "", True),
+    Advice(rf"{_X}\.(?:tobytes|to_pybytes)\(\)", "memoryview({x})"),
+    Advice(rf"(?:bytes|bytearray)\({_X}\)", "memoryview({x})"),
+    Advice(r"(?P<t>\(?[\w. *]+\)?)\.from_buffer_copy\((?P<x>\w+)\)", "{t}.from_buffer({x})"),
+    Advice(rf"torch\.tensor\({_X}\)", "torch.from_numpy({x})", "ndarray", True),
+    Advice(rf"torch\.tensor\({_X}\)", "{x}.detach()", "Tensor", True),
+    Advice(rf"torch\.from_numpy\({_X}\.copy\(\)\)", "torch.from_numpy({x})"),
+    Advice(rf"torch\.cat\(\[{_X}\]\)", "{x}"),
+    Advice(rf"{_X}\.to\((?P<d>torch\.\w+), copy=True\)", "{x}.to({d})", "Tensor", True),
+    Advice(
+        rf"(?P<p>pd|pandas)\.(?P<k>Series|DataFrame)\({_X}\)", "{p}.{k}({x}, copy=False)", "ndarray", True
+    ),
+    Advice(rf"pa\.array\({_X}\.tolist\(\)\)", "pa.array({x})"),
+    Advice(rf"pl\.Series\({_X}\.tolist\(\)\)", "pl.Series({x})"),
+    Advice(rf"(?P<k>sp|sparse)\.(?P<t>\w+)\({_X}, copy=True\)", "{k}.{t}({x})", "ndarray", True),
+    Advice(rf"{_X}\.transpose\(copy=True\)", "{x}.T", "ndarray", True),
+)
+"""The first that fits is told."""

@@ -1,0 +1,198 @@
+"""Each advice on the real library: the line it is told for copies, and what it says does not."""
+
+# SPDX-License-Identifier: MIT
+import linecache
+import re
+import tracemalloc
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector.facts.statements import Statement
+from inspector.verdicts.advice_rows import ADVICE
+
+N: Final = 200_000
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+LEFT_OVER: Final = 0.1
+"""Of the bytes of the copy: more than this must not be allocated without it."""
+
+
+class Example(NamedTuple):
+    """A line that copies what `setup` makes, and the line that the advice says; n elements of 8 bytes."""
+
+    library: str
+    setup: str
+    before: str
+    after: str
+    proof: str = "shares"
+    """How the copy is seen to be gone: it "shares" memory with x, or the "peak" of memory is lower."""
+
+
+_ARRAY = "x = np.arange(n, dtype=float)"
+_BYTES = "x = bytearray(8 * n)"
+_TENSOR = "import torch; x = torch.arange(n, dtype=torch.float64)"
+_CTYPES = "import ctypes; x = (ctypes.c_double * n)()"
+_SHARED = """
+import os
+from multiprocessing.shared_memory import SharedMemory
+
+class Kept(SharedMemory):
+    def __del__(self):
+        "Its buffer lives as long as the arrays over it."
+
+x = Kept(create=True, size=8 * n)
+x.unlink()
+os.close(x._fd)
+"""
+_CFFI = "import cffi; ffi = cffi.FFI(); p = ffi.new('double[]', n); x = ffi.buffer(p)"
+_SERIES = "import pandas as pd; x = pd.Series(np.arange(n, dtype=float))"
+_ARROW = "import pyarrow as pa; x = pa.array(np.arange(n, dtype=float))"
+_POLARS = "import polars as pl; x = pl.Series('x', np.arange(n, dtype=float))"
+_SPARSE = "import scipy.sparse as sp; x = sp.random(2000, 2000, 0.1, format='csr', rng=0)"
+_XARRAY = "import xarray as xr; x = xr.DataArray(np.arange(n, dtype=float))"
+_HDF5 = "import h5py, io; x = h5py.File(io.BytesIO(), 'w').create_dataset('x', data=np.arange(n))"
+
+EXAMPLES: Final = (
+    Example("numpy", _ARRAY, "np.array(x)", "np.asarray(x)"),
+    Example("numpy", _ARRAY, "np.array(x, dtype=float)", "np.asarray(x, dtype=float)"),
+    Example("numpy", _ARRAY, "x.astype(float)", "x.astype(float, copy=False)"),
+    Example("numpy", _ARRAY, "x.flatten()", "x.ravel()"),
+    Example("numpy", _ARRAY, "x.tobytes()", "memoryview(x)"),
+    Example("numpy", _ARRAY, "bytes(x)", "memoryview(x)"),
+    Example("numpy", _ARRAY, "bytearray(x)", "memoryview(x)"),
+    Example("numpy", "import array; x = array.array('d', bytes(8 * n))", "np.array(x)", "np.asarray(x)"),
+    Example("numpy", "x = memoryview(bytearray(8 * n))", "np.array(x)", "np.asarray(x)"),
+    Example("numpy", _ARRAY, "np.concatenate([x])", "np.asarray(x)"),
+    Example("torch", "import torch; " + _ARRAY, "torch.tensor(x)", "torch.from_numpy(x)"),
+    Example("torch", _TENSOR, "np.array(x)", "np.asarray(x)"),
+    Example("torch", _TENSOR, "x.to(torch.float64, copy=True)", "x.to(torch.float64)"),
+    Example("torch", _TENSOR, "torch.tensor(x)", "x.detach()"),
+    Example("torch", "import torch; " + _ARRAY, "torch.from_numpy(x.copy())", "torch.from_numpy(x)"),
+    Example("torch", _TENSOR, "torch.cat([x])", "x"),
+    Example("pandas", "import pandas as pd; " + _ARRAY, "pd.Series(x)", "pd.Series(x, copy=False)"),
+    Example(
+        "pandas",
+        "import pandas as pd; x = np.zeros((n // 2, 2))",
+        "pd.DataFrame(x)",
+        "pd.DataFrame(x, copy=False)",
+    ),
+    Example("pandas", _SERIES, "np.array(x)", "np.asarray(x)"),
+    Example("pandas", _SERIES, "x.to_numpy(copy=True)", "x.to_numpy()"),
+    Example("pyarrow", _ARROW, "np.array(x)", "np.asarray(x)"),
+    Example(
+        "pyarrow", "import pyarrow as pa; x = pa.py_buffer(bytes(8 * n))", "x.to_pybytes()", "memoryview(x)"
+    ),
+    Example("pyarrow", "import pyarrow as pa; " + _ARRAY, "pa.array(x.tolist())", "pa.array(x)"),
+    Example("polars", _POLARS, "x.to_numpy(writable=True)", "x.to_numpy()"),
+    Example("polars", _POLARS, "np.array(x)", "np.asarray(x)"),
+    Example("polars", "import polars as pl; " + _ARRAY, "pl.Series(x.tolist())", "pl.Series(x)"),
+    Example("scipy", _SPARSE, "x.astype(float)", "x.astype(float, copy=False)"),
+    Example("scipy", _SPARSE, "sp.csr_matrix(x, copy=True)", "sp.csr_matrix(x)"),
+    Example("scipy", _SPARSE, "x.transpose(copy=True)", "x.T"),
+    Example("xarray", _XARRAY, "x.astype(float)", "x.astype(float, copy=False)"),
+    Example("xarray", _XARRAY, "np.array(x)", "np.asarray(x)"),
+    Example("xarray", _XARRAY, "x.to_numpy().copy()", "x.to_numpy()"),
+    Example("h5py", _HDF5, "np.array(x[:])", "x[:]", "peak"),
+    Example("ctypes", _CTYPES, "np.array(x)", "np.asarray(x)"),
+    Example("ctypes", _CTYPES, "bytes(x)", "memoryview(x)"),
+    Example(
+        "ctypes",
+        "import ctypes; x = bytearray(8 * n)",
+        "(ctypes.c_double * n).from_buffer_copy(x)",
+        "(ctypes.c_double * n).from_buffer(x)",
+    ),
+    Example("cffi", _CFFI, "bytes(x)", "memoryview(x)"),
+    Example("cffi", _CFFI, "np.array(x)", "np.asarray(x)"),
+    Example("bytes", _BYTES, "bytes(x)", "memoryview(x)"),
+    Example("bytes", "x = memoryview(bytearray(8 * n))", "x.tobytes()", "memoryview(x)"),
+    Example("bytes", "x = memoryview(bytearray(8 * n))", "bytes(x)", "memoryview(x)"),
+    Example("bytes", "x = bytes(8 * n)", "bytearray(x)", "memoryview(x)"),
+    Example("array", "import array; x = array.array('d', bytes(8 * n))", "x.tobytes()", "memoryview(x)"),
+    Example("shared memory", _SHARED, "bytes(x.buf)", "memoryview(x.buf)"),
+    Example("shared memory", _SHARED, "np.array(x.buf)", "np.asarray(x.buf)"),
+)
+
+LARGE: Final = ("torch", "polars", "scipy", "xarray", "h5py")
+"""They are only in the rooms of the libraries."""
+
+
+def _parameters() -> list[Any]:
+    return [
+        pytest.param(
+            one,
+            id=f"{one.library}: {one.before}",
+            marks=pytest.mark.libraries if one.library in LARGE else pytest.mark.core,
+        )
+        for one in EXAMPLES
+    ]
+
+
+def _traced(example: Example, line: str) -> tuple[dict[str, Any], Statement, Any]:
+    """The names after the line `r = ...` has run in a trace, its statement, and the trace."""
+    names: dict[str, Any] = {"np": np, "n": N}
+    exec(example.setup, names)
+    text, file = f"\nr = {line}\n", f"<advice {abs(hash((example, line)))}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    code = compile(text, file, "exec")
+    with inspector.trace() as t:
+        exec(code, names)
+    return names, next(row for row in t.statements.rows if row.site.line == 2), t
+
+
+def _peak(example: Example, line: str) -> int:
+    """Bytes that Python and NumPy had allocated at most while the line ran."""
+    names: dict[str, Any] = {"np": np, "n": N}
+    exec(example.setup, names)
+    code = compile(line, "<line>", "eval")
+    eval(code, names)
+    tracemalloc.start()
+    try:
+        kept = eval(code, names)
+        del kept
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _bytes_of(value: Any) -> np.ndarray[Any, Any]:
+    """The elements of an object of any library, without a copy, as an array; of a sparse one its values."""
+    home = getattr(type(value), "__module__", "")
+    if home.startswith("scipy"):
+        return np.asarray(value.data)
+    if home.startswith("pandas"):
+        return np.asarray(value.to_numpy())
+    if isinstance(value, (memoryview, bytes, bytearray)) or "Buffer" in type(value).__name__:
+        return np.frombuffer(value, np.uint8)
+    if hasattr(value, "buf"):
+        return np.frombuffer(value.buf, np.uint8)
+    if home == "_cffi_backend":
+        return np.frombuffer(value, np.uint8)
+    return np.asarray(value)
+
+
+@pytest.mark.parametrize("example", _parameters())
+def test_the_line_copies_and_the_advice_does_not(example: Example) -> None:
+    names, row, trace = _traced(example, example.before)
+    assert (row.verdict, row.instead) == ("copied", example.after)
+    if row.copied_bytes >= 1_000_000:
+        told = [one for one in trace.report.facts["answers"].rows if one.slug == "worth-a-change"]
+        assert [one.do for one in told] == [example.after]
+    first = _bytes_of(names["r"])
+    assert not np.shares_memory(first, _bytes_of(names["x"])) or example.proof == "peak"
+    if example.proof == "peak":
+        saved = _peak(example, example.before) - _peak(example, example.after)
+        assert saved > row.copied_bytes * (1 - LEFT_OVER)
+        return
+    names, other, _ = _traced(example, example.after)
+    second = _bytes_of(names["r"])
+    assert np.shares_memory(second, _bytes_of(names["x"])) and other.copied_bytes == 0
+    assert first.tobytes() == second.tobytes()
+
+
+def test_there_are_forty_of_them_and_every_advice_has_one() -> None:
+    assert len(EXAMPLES) >= 40
+    assert [
+        row.written for row in ADVICE if not any(re.fullmatch(row.written, one.before) for one in EXAMPLES)
+    ] == []
