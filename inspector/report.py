@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -107,11 +107,19 @@ class Report:
 
         return to_html(self.blocks(), self._drawing)
 
-    def to_page(self) -> str:
-        """The card as a whole HTML page."""
+    def to_page(self, sources: Mapping[str, Sequence[str]] | None = None) -> str:
+        """The card as a whole HTML page; below it the lines of `sources`, what they did in the margin."""
+        from inspector.views.margin import listing
         from inspector.views.to_html import to_page
 
-        return to_page(self.blocks(), self._drawing, self.name)
+        below = listing(self.facts["statements"], sources) if sources else ""
+        return to_page(self.blocks(), self._drawing, self.name, below)
+
+    def beside(self) -> dict[str, dict[int, str]]:
+        """Of a trace: file -> last line of a statement -> what it did, in one line."""
+        from inspector.views.margin import comments
+
+        return comments(self.facts["statements"]) if "statements" in self.facts else {}
 
     def to_svg(self) -> str:
         """The card as one SVG document."""

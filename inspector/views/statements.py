@@ -21,7 +21,7 @@ STYLES = {"copied": "warn", "view": "good", "shared": "good", "same object": "go
 @blocks.register
 def statements(fact: Statements) -> tuple[Block, ...]:
     """The rows that have bytes or losses; at most MOST_ROWS, those with most bytes, in order."""
-    rows = [row for row in fact.rows if _crossed(row)]
+    rows = [row for row in fact.rows if crossed(row)]
     if not rows:
         return _calls(fact)
     chosen = sorted(sorted(rows, key=_weight, reverse=True)[:MOST_ROWS], key=rows.index)
@@ -54,7 +54,7 @@ def _calls(fact: Statements) -> tuple[Block, ...]:
     return (Table(("", "", "", ""), rows, right_aligned=(2, 3)),) if rows else ()
 
 
-def _crossed(row: Statement) -> bool:
+def crossed(row: Statement) -> bool:
     """Whether a statement had to do with bytes; a second name for an object has not."""
     if row.losses or row.inside or row.materialized:
         return True
@@ -71,7 +71,7 @@ def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tu
     yield (
         text("" if again else _place(row, of_file), "dim"),
         text(f"  {row.target}" if again else clipped(row.site.text, MOST_SOURCE), "python"),
-        text(f"{row.verdict}{_times(row)}", STYLES.get(row.verdict, "fact")),
+        text(f"{row.verdict}{times(row)}", STYLES.get(row.verdict, "fact")),
         text(amount),
         text(BARS[_bar(row.copied_bytes, most)], "warn"),
         _why(row),
@@ -82,10 +82,11 @@ def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tu
     for data in row.materialized[:1]:
         yield (text(""), text(f"   {_came(row.materialized)} {data.type_name}", "warn"))
     for one in row.inside:
-        yield (text(""), text(f"   {_inside(one)}", "dim"))
+        yield (text(""), text(f"   {inside(one)}", "dim"))
 
 
-def _times(row: Statement) -> str:
+def times(row: Statement) -> str:
+    """How often a statement ran: " ×3"; "" for once."""
     return f" ×{row.times:,}{'+' if row.at_least else ''}" if row.times > 1 else ""
 
 
@@ -113,6 +114,7 @@ def _came(rows: tuple[Materialized, ...]) -> str:
     return f"{len(rows):,} materialized, {size(sum(known)) if known else '?'}:"
 
 
-def _inside(inside: Inside) -> str:
-    copies = "1 copy" if inside.copies == 1 else f"{inside.copies:,} copies"
-    return f"inside {inside.library}: {copies}, {size(inside.bytes)}"
+def inside(found: Inside) -> str:
+    """What a library copied on the way, in words."""
+    copies = "1 copy" if found.copies == 1 else f"{found.copies:,} copies"
+    return f"inside {found.library}: {copies}, {size(found.bytes)}"

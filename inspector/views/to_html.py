@@ -70,12 +70,13 @@ def _card(rows: str) -> str:
     return f'<div class="inspector" style="{_CARD}">{rows}</div>'
 
 
-def to_page(blocks: Sequence[Block], drawing: Drawing, title: str) -> str:
-    """A whole page around the fragment, for `--html FILE`."""
+def to_page(blocks: Sequence[Block], drawing: Drawing, title: str, below: str = "") -> str:
+    """A whole page around the fragment, for `--html FILE`; `below`: more HTML."""
+    card = _card(_rows_table(blocks, drawing))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="color-scheme" content="light dark">'
-        f"<title>{_text(title)}</title></head>\n<body>{_card(_rows_table(blocks, drawing))}</body></html>\n"
+        f"<title>{_text(title)}</title></head>\n<body>{card}{below}</body></html>\n"
     )
 
 

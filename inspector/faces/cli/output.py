@@ -4,21 +4,27 @@
 import argparse
 import os
 import sys
+from collections.abc import Mapping, Sequence
 
 from inspector.errors import unwritable
 from inspector.faces.cli.width import columns
 from inspector.report import Report
 
 
-def show(report: Report, options: argparse.Namespace) -> None:
-    """Print the report as the options DRAW and WRITE say; colours only on a terminal without NO_COLOR."""
+def show(
+    report: Report, options: argparse.Namespace, sources: Mapping[str, Sequence[str]] | None = None
+) -> None:
+    """Print the report as the options DRAW and WRITE say; colours only on a terminal without NO_COLOR.
+
+    `sources`: file -> lines that stand under the card on a page.
+    """
     report = report.drawn(
         width=options.width or columns(),
         everything=options.all,
         explain=options.explain,
         verbose=options.verbose,
     )
-    for path, text in ((options.svg, report.to_svg), (options.html, report.to_page)):
+    for path, text in ((options.svg, report.to_svg), (options.html, lambda: report.to_page(sources))):
         if path:
             _write(path, text())
     if options.json:

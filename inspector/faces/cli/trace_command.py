@@ -37,6 +37,9 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out", "--save", metavar="FILE", help="save the trace; a name in .parquet writes Parquet"
     )
+    parser.add_argument(
+        "--annotate", metavar="FOLDER", help="write copies of the source there, with verdicts as comments"
+    )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="trace the workers of this Dask cluster")
     parser.add_argument("--children", action="store_true", help="with --: trace the Pythons it starts too")
     parser.add_argument(
@@ -68,7 +71,17 @@ def run(options: argparse.Namespace) -> int:
 
     if options.out:
         trace.save(options.out)
-    show(part(trace, options), options)
+    report = part(trace, options)
+    if options.annotate:
+        from inspector.sessions.annotated import annotate
+
+        annotate(report, options.annotate)
+    if options.html:
+        from inspector.sessions.annotated import sources
+
+        show(report, options, sources(report))
+    else:
+        show(report, options)
     if failure is not None:
         raise failure
     return EXIT_DONE
