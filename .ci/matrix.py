@@ -1,8 +1,8 @@
 """Run the tests from the wheel, and print what ran where.
 
     python3 .ci/matrix.py --quick    five minutes over every room on one Python, in two processes
-    python3 .ci/matrix.py            all of it on 3.11, `-m core` on 3.12, 3.13, 3.14 where found, -X dev;
-                                     adapters on the newest and the oldest release of each library
+    python3 .ci/matrix.py            all of it on 3.11, `-m core` on 3.12, 3.13, 3.14, -X dev; adapters on the
+                                     newest and the oldest release of each library
     python3 .ci/matrix.py --after-quick          all but what --quick has run just before
     python3 .ci/matrix.py --only 3.11 -k refs    the rows whose title begins so; further words go to pytest
 
@@ -26,6 +26,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import pythons
 import ready
+import sid
 import system
 
 AGAIN = 0 if os.environ.get("INSPECTOR_SOAK") == "1" else 3
@@ -69,10 +70,9 @@ ROWS = [
     ("libraries, newest", "libraries", [], ["-m", "(libraries or contract or newest) and not r"]),
     ("libraries, oldest", "libraries-oldest", [], ["-m", "(libraries or contract) and not r"]),
     ("R", "R", [], ["-m", "r"]),
+    # in Debian sid, where this machine has no such Python (.ci/sid.py)
+    ("3.14 core", "3.14", [], ["-m", "core and not slow and not libraries and not r"]),
 ]
-
-WHERE_FOUND = ("3.14 core", "3.14", [], ["-m", "core and not libraries and not r"])
-"""Run where this Python is at hand; never installed for it."""
 
 
 def main(words):
@@ -85,6 +85,7 @@ def main(words):
     elif any(room == "3.11" and not options for _, room, options, _ in rows):  # those in a browser too
         system.ready("chromium")
     absent = {room for _, room, _, _ in rows if room in system.PACKAGES and not system.ready(room)}
+    absent |= {room for _, room, _, _ in rows if _entering(room) is None}
     lost = [title for title, room, _, _ in rows if room in absent]
     rows = [row for row in rows if row[1] not in absent]
     table = _run_all(rows, words)
@@ -92,8 +93,16 @@ def main(words):
         _say_faults(rows)
     code = report(table, start)
     for title in lost:
-        print(f"LOST     all of {title}: what it needs is not installed (the command is above)")
+        print(f"LOST     all of {title}: what it needs is not installed, or no chroot can be made for it")
     return code or int(bool(lost))
+
+
+def _entering(room):
+    """The words before a command that runs in a room: those of a chroot where only that has the Python.
+
+    None: such a chroot cannot be made here.
+    """
+    return [] if room not in sid.VERSIONS or pythons.find(room) else sid.entering(room)
 
 
 def _say_faults(rows):
@@ -122,13 +131,12 @@ def _chosen(words):
     """The rows that are asked for, and the words that are left for pytest."""
     if words[:1] == ["--quick"]:
         return QUICK_ROWS, words[1:]
-    rows = [*ROWS, WHERE_FOUND] if pythons.find(WHERE_FOUND[1]) else ROWS
     if words[:1] == ["--only"]:
-        return [row for row in rows if row[0].startswith(words[1])], words[2:]
+        return [row for row in ROWS if row[0].startswith(words[1])], words[2:]
     if words[:1] == ["--after-quick"]:
         rest = ("3.11", "3.11", [], ["-m", f"not ({QUICK}) and not libraries and not r and not newest"])
-        return [rest if row[0] == "3.11" else row for row in rows], words[1:]
-    return rows, words
+        return [rest if row[0] == "3.11" else row for row in ROWS], words[1:]
+    return ROWS, words
 
 
 def _run_all(rows, words):
@@ -147,13 +155,14 @@ def row(title, room, options, words, titled):
 
     `titled`: each line it prints begins with the row's title, for rows that run beside each other.
     """
-    ready.main([room])
+    entering = _entering(room)
+    _make_ready(room, entering)
     python = ready.ROOT / ready.ROOMS[room][0] / "bin" / "python"
     name = _told(title).stem
     print(f"\n## Python {title}", flush=True)
     start = time.time()
     # -P: the installed wheel is tested, never the folder we stand in
-    command = [str(python), *options, "-P", "-m", "pytest", "-q", "--durations=4"]
+    command = [*entering, str(python), *options, "-P", "-m", "pytest", "-q", "--durations=4"]
     command += ["-o", f"cache_dir={ready.BUILD / (name + '-cache')}", *_soaked(), *words]
     before = f"{title:<18}| " if titled else None
     code, counts, skips, failed = _run(command, ready.BUILD / f"{name}.xml", before)
@@ -167,9 +176,17 @@ def row(title, room, options, words, titled):
         flaky = {test: why for test, why in failed.items() if test not in failures}
     counts["failed"] -= len(flaky)
     counts["passed"] += len(flaky)
-    version = pythons.full(python).split()[0]
+    version = subprocess.check_output([*entering, str(python), "-V"], text=True).split()[-1]
     told = {"title": title, "version": version, "seconds": time.time() - start}
     return {**counts, **told, "code": code, "skips": skips, "flaky": flaky, "failures": failures}
+
+
+def _make_ready(room, entering):
+    """Make the room, where its Python is."""
+    if entering:
+        subprocess.check_call([*entering, f"python{room}", ".ci/ready.py", room])
+    else:
+        ready.main([room])
 
 
 def _run(command, told, before):

@@ -26,7 +26,7 @@ FOLDERS = ("/dev", "/sys", "/tmp", "/opt", "/etc/ssl/certs", "/usr/share/ca-cert
 FILES = ("/etc/pip.conf", "/etc/resolv.conf", "/etc/hosts")
 ENTER = r"""
 root=$1 here=$2; shift 2
-mount -t proc proc "$root/proc" || exit 1
+mount --bind "$root" "$root" && mount -t proc proc "$root/proc" || exit 1
 for path in {folders}; do
     [ ! -d "$path" ] || {{ mkdir -p "$root$path" && mount --rbind "$path" "$root$path" || exit 1; }}
 done

@@ -44,10 +44,11 @@ typedef struct {
 
 static inline _Unwind_Reason_Code platform_frame_add(struct _Unwind_Context *context, void *argument) {
     platform_frames *found = argument;
-    if (found->count == found->capacity) {
-        return _URC_END_OF_STACK;
+    void *address = (void *)_Unwind_GetIP(context);
+    if (!address || found->count == found->capacity) {
+        return _URC_END_OF_STACK; // 0: where a thread begins
     }
-    found->frames[found->count++] = (void *)_Unwind_GetIP(context);
+    found->frames[found->count++] = address;
     return _URC_NO_REASON;
 }
 

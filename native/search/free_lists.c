@@ -6,9 +6,24 @@
 #include "search/holders.h"
 
 #if COMPAT_KEPT_CHAINED
-static int is_kept(PyObject *object) {
-    (void)object;
-    return 1; // a dead object has an address where its count was: no live block begins so
+// A chain through the first words of the dead objects, where their counts were.
+static UNSANITIZED int is_chained(const struct _Py_freelist *kept, PyObject *object) {
+    PyObject *at = kept->freelist;
+    for (Py_ssize_t i = 0; at && at != object && i < kept->size; i++) {
+        at = *(PyObject **)at;
+    }
+    return at == object;
+}
+
+static UNSANITIZED int is_kept(PyObject *object) {
+    PyInterpreterState *interpreter = PyInterpreterState_Get();
+    if (Py_IS_TYPE(object, &PyTuple_Type)) {
+        Py_ssize_t size = ((PyVarObject *)object)->ob_size;
+        return size > 0 && size <= PyTuple_MAXSAVESIZE &&
+               is_chained(&(*compat_kept_tuples(interpreter))[size - 1], object);
+    }
+    return is_chained(compat_kept_lists(interpreter), object) ||
+           is_chained(compat_kept_dicts(interpreter), object);
 }
 #else
 #define KEPT_AMONG(kept, object) \

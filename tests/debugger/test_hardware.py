@@ -59,7 +59,9 @@ def test_hits_have_both_stacks_in_their_true_order(said: list[dict[str, Any]]) -
     first = facts["hits"][0]
     frames = [(f["kind"], f["function"]) for f in first["stack"]["frames"] if not f["plumbing"]]
     assert frames[:3] == [("native", "storm_probe"), ("native", "probe"), ("python", "inner")]
-    assert ("python", "<module>") in frames[3:] and "sort" in frames[3][1]
+    is_stripped = any(frame["function"].startswith("0x") for frame in first["stack"]["frames"])
+    assert ("python", "<module>") in frames[3:] and (is_stripped or "sort" in frames[3][1])
+    assert all(function != "0x0" for _, function in frames)
 
 
 def test_recorded_and_dropped_are_what_was_counted(said: list[dict[str, Any]]) -> None:

@@ -66,7 +66,9 @@ def test_native_and_python_frames_are_in_their_true_order(collected: dict[str, A
     last = names.index(("python", "<module>"))
     assert all(kind == "native" for kind, _ in names[last + 1 :])
     between = [name for kind, name in names[3:last]]
-    assert between and all("sort" in name for name in between)  # sorted() called the key function
+    is_stripped = any(frame["function"].startswith("0x") for frame in hit["stack"]["frames"])
+    assert between or is_stripped  # sorted() called the key function
+    assert all("sort" in name for name in between)
     lines = [frame["line"] for frame in frames if frame["kind"] == "python"]
     source = (PREPARE + COLLECT).splitlines()
     told = [source[int(line.rpartition(":")[2]) - 1].strip() for line in lines]
@@ -108,12 +110,14 @@ def test_the_budget_ends_the_recording_and_says_so(stripped: dict[str, Any]) -> 
 
 
 PENDING = """
+import ctypes
+ctypes.pythonapi.PyLong_FromUnicodeObject.restype = ctypes.py_object
 from inspector.debugger.session import Breakpoints
 with Breakpoints("storm_probe", "nowhere_at_all", "PyLong_FromUnicode?bject", record="count") as found:
     probing = load(PATH)
     for i in range(5):
         probing.probe(i)
-    int("12")
+    ctypes.pythonapi.PyLong_FromUnicodeObject(ctypes.py_object("12"), 10)  # int() may pass its symbol by
 say(places=[(p.place, p.hits, p.locations, p.says) for p in found.facts.places])
 try:
     with Breakpoints("storm_probe") as found:

@@ -66,7 +66,8 @@ def test_every_way_finds_the_same_owners() -> None:
     assert by_scan == by_table == by_neither
     references, named, unstored, rows = by_scan
     assert (references, named, unstored) == (4, 4, 0)
-    assert {(kind, key) for kind, _, key, _, _ in rows} == {
+    # words of the C stack are possible owners: what stands there depends on the compiler
+    assert {(kind, key) for kind, _, key, _, certain in rows if certain} == {
         ("item", "['key']"), ("item", "[1]"), ("item", "[3000]"), ("item", "key <Thing>"),
     }  # fmt: skip
     assert min(not_read, not_read_by_table) > 62 << 20, "the pages nobody touched are left alone"

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import gdb
 
 from inspector.debugger.inside.native_values import NativeValues
+from inspector.debugger.memory.loop_parts import LOOP, LoopParts
 from inspector.debugger.memory.merge import marked, merged
 from inspector.debugger.memory.python_frames import PythonFrames, python_frames
 from inspector.debugger.memory.python_layout import layout
@@ -45,6 +46,7 @@ class TargetReader:
         self._version: str | Unknown = self._python
         self._cache: dict[int, Frame] = {}
         self._unwound = Unwound(self.memory)
+        self._loop: LoopParts | None = None
         self._r_context: int | None = None
         self.objfiles = -1
 
@@ -122,12 +124,19 @@ class TargetReader:
             return self._cache[pc]
         file, sal = gdb.solib_name(pc) or _program(), frame.find_sal()
         line = f"{sal.symtab.fullname()}:{sal.line}" if sal.symtab else _NO_LINE
-        name = frame.name() or f"{pc:#x}"
+        name = frame.name() or (LOOP if self._is_loop(pc) else f"{pc:#x}")
         library = os.path.basename(file) if file else _NO_SYMBOL  # noqa: PTH119
         found = marked(Frame("native", name, library, line, False))
         if not inline:
             self._cache[pc] = found
         return found
+
+    def _is_loop(self, pc: int) -> bool:
+        """Whether unnamed code is a part of Python's evaluation loop."""
+        if isinstance(self._python, Unknown):
+            return False
+        self._loop = self._loop or LoopParts(self.memory, _symbol(LOOP))
+        return self._loop.has(pc)
 
     def _find_python(self) -> None:
         if not isinstance(self._python, Unknown) or self.objfiles == (now := len(gdb.objfiles())):

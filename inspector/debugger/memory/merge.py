@@ -34,12 +34,12 @@ _NAMES: Final = """
     R_execClosure R_execMethod forcePromise Rf_applyClosure do_begin do_eval calls_enter
 """
 _PLUMBING: Final = frozenset(_NAMES.split())
-_INTERPRETERS: Final = ("libR.so", "libpython", "python")
+_INTERPRETERS: Final = ("libR.so", "libpython", "python", "libc.so")
 _PLUMBING_BEGINS: Final = ("std::", "Rcpp::", "__gnu_cxx::", "pybind11::", "_PyEval_EvalFrameDefault")
 
 
 def is_plumbing(function: str, library: str | Unknown) -> bool:
-    """Whether a native frame only passes a call on; unnamed frames of an interpreter count too."""
+    """Whether a native frame only passes a call on; unnamed ones of an interpreter and of libc too."""
     if function.startswith("0x") and not isinstance(library, Unknown):
         return library.startswith(_INTERPRETERS)
     function = function.partition(" (")[0].partition("@")[0]  # "f (inlined)", "f@@GLIBC_2.34"

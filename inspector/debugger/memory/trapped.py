@@ -1,15 +1,19 @@
 """The stack of a thread of this process at a hardware breakpoint or watchpoint."""
 
 # SPDX-License-Identifier: MIT
+import ctypes
 import os
 import platform
 import threading
+from functools import cache
 from pathlib import PurePath
 from typing import Final
 
 from inspector.binaries.addresses import place
 from inspector.debugger.memory import proc
+from inspector.debugger.memory.loop_parts import LOOP, LoopParts
 from inspector.debugger.memory.merge import marked, merged
+from inspector.debugger.memory.remote_memory import RemoteMemory
 from inspector.facts.stack import Frame, Stack
 from inspector.facts.unknown import Unknown
 
@@ -31,8 +35,15 @@ def stack_of(
 def _native_frame(address: int) -> Frame:
     where = place(address - 1)  # a return address follows its call
     library = where.library if isinstance(where.library, Unknown) else PurePath(where.library).name
-    name = f"{address:#x}" if isinstance(where.symbol, Unknown) else where.symbol
+    unnamed = LOOP if _loop().has(address) else f"{address:#x}"
+    name = unnamed if isinstance(where.symbol, Unknown) else where.symbol
     return marked(Frame("native", name, library, _NO_LINE, False))
+
+
+@cache
+def _loop() -> LoopParts:
+    address = ctypes.cast(getattr(ctypes.pythonapi, LOOP), ctypes.c_void_p).value
+    return LoopParts(RemoteMemory(os.getpid()), address or 0)
 
 
 def _segments(rows: list[tuple[str, str, int, int]]) -> list[list[Frame]]:
