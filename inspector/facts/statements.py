@@ -78,6 +78,8 @@ class Bound:
     """Whether its elements are Python objects, which are not compared."""
     more: bool = False
     """Whether further passes of the statement were not looked at."""
+    beside: str = ""
+    """The operand that the other parts of the same value are a view of; these parts have no byte of it."""
 
 
 @dataclass(frozen=True, slots=True)

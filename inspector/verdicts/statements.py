@@ -156,6 +156,10 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
         return value.relation, "", True
     if value.relation == "unknown" and not made:
         return "unknown", str(value.shared_bytes), True
+    if value.beside:
+        again = value.values == "equal"
+        reason = f"the elements of {value.of}" if again else f"no byte of {value.beside}"
+        return ("copied" if again else "new"), reason, value.compared_all or not again
     if value.became:
         return "copied", f"became {value.became}", value.compared_all
     copied = [copy for copy in made if copy.verdict == "copied"]

@@ -244,3 +244,32 @@ def test_a_list_of_the_elements_is_a_copy_of_them(tmp_path: Path) -> None:
     )
     assert not {"b", "c", "d"} & {name for name, row in rows.items() if row.verdict == "copied"}
     assert names["a"] == list(names["x"])
+
+
+IN_PART = """\
+import numpy as np, pandas as pd, pyarrow as pa
+x = np.arange(5000.0)
+table = pa.table({"n": x, "s": [f"name {n}" for n in range(5000)]})
+frame = table.to_pandas()
+both = {"seen": x[::2], "made": x * 2, "again": x.copy()}
+whole = {"one": x[:10], "other": x[10:]}
+same = np.zeros(5000)
+equal = {"seen": same[1:], "zeros": np.zeros(5000)}
+"""
+
+
+def test_a_value_that_is_a_view_in_part_has_a_row_for_its_other_parts(tmp_path: Path) -> None:
+    """A frame whose texts are Arrow's was told to be a view as a whole: its numbers and offsets are not."""
+    trace, names, _ = traced(IN_PART, tmp_path)
+    found: dict[str, dict[str, Any]] = {}
+    for row in trace.statements.rows:
+        found.setdefault(row.site.text.partition(" = ")[0], {})[row.target] = row
+    copied = not np.shares_memory(names["frame"]["n"].to_numpy(), names["table"]["n"].to_numpy())
+    assert found["frame"]["frame"].verdict == "view"
+    assert found["frame"]["frame"].bytes == sum(map(len, names["frame"]["s"])) + 40_000 * (not copied)
+    assert copied is (found["frame"].get("n") is not None and found["frame"]["n"].verdict == "copied")
+    assert (found["frame"]["s"].verdict, found["frame"]["s"].bytes) == ("new", 8 * 5001)
+    rows = {target: (row.verdict, row.bytes) for target, row in found["both"].items()}
+    assert rows == {"both": ("view", 20_000), "made": ("new", 40_000), "again": ("copied", 40_000)}
+    assert {row.verdict for row in found["whole"].values()} == {"view"}
+    assert found["equal"]["zeros"].verdict == "new", "equal zeros prove nothing"

@@ -3,13 +3,16 @@
 # SPDX-License-Identifier: MIT
 import ast
 import inspect
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from types import CellType, FrameType
 from typing import Any, Final, Literal
 
 from inspector import _native
-from inspector.adapters.base import stored
+from inspector.adapters.base import Elements, stored
+from inspector.adapters.formats import letter
 from inspector.adapters.registry import adapter_of
 from inspector.facts.memory import Range
 from inspector.facts.statements import Relation
@@ -19,6 +22,7 @@ from inspector.objects.sharing.made_from import made_from
 from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
 from inspector.objects.sharing.one_file import by_file
 from inspector.objects.sharing.values import SAMPLE, same_items
+from inspector.objects.sharing.values import values as compared
 
 NONE: Final = ()
 """What `read` returns for a name without a value."""
@@ -26,8 +30,11 @@ _SIMPLE: Final = frozenset((int, float, complex, bool, str, type(None), type, ra
 """Types whose objects have no elements that a statement could copy."""
 RANGES: Final = 8
 MOST_ITEMS: Final = 64
+MOST_NAMED: Final = 3
 CHUNKS: Final = 4
 CHUNK_BYTES: Final = 256
+COMPARED_WHOLE: Final = 1 << 20
+"""Bytes of a block whose elements are all compared."""
 Found = tuple[Any, ...]
 """(value,), or () where there is none."""
 
@@ -192,6 +199,49 @@ def unpacked(
         if single and same_items(one.blocks[0], value):
             return Related("apart", name, 0, "equal", len(value) <= SAMPLE)
     return None
+
+
+def apart_from(value: Any, blocks: Blocks, operand: Before) -> Blocks:
+    """The blocks of a value that meet none of an operand's; () where not all blocks are known."""
+    met = {id(mine) for _, mine in meetings((operand.blocks, blocks)).get((0, 1), [])}
+    unknown = operand.total > len(operand.blocks) or isinstance(size_of(value, blocks), Unknown)
+    return () if unknown else tuple(one for one in blocks if id(one) not in met and one.range.bytes)
+
+
+def names_of(value: Any, blocks: Blocks) -> str:
+    """The columns or keys of a value that have some of these blocks."""
+    starts = {one.range.start for one in blocks}
+    found = (name for name, part in _parts(value) if starts & {one.range.start for one in part})
+    return ", ".join(islice(found, MOST_NAMED)) or "other parts"
+
+
+def like_one_of(block: Elements, others: Blocks) -> bool | None:
+    """Whether a block has the elements of another one: True, None by sample, False.
+
+    Elements that are all the same prove nothing.
+    """
+    kind = letter(block.typestr)
+    alike = [one for one in others if one.size == block.size and kind and letter(one.typestr) == kind]
+    for other in alike:
+        found = compared(other, block, (_no_text, _no_text), shown=False, whole_bytes=COMPARED_WHOLE)
+        if not isinstance(found, Unknown) and found.equal and found.varied:
+            return True if found.compared == found.total else None
+    return False
+
+
+def _no_text(block: Elements, raw: bytes) -> str:
+    return ""
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Blocks]]:
+    """The columns of a table, or the items of a dict, list or tuple, with their blocks."""
+    if type(value) is dict:
+        yield from ((str(key) if type(key) is str else "", elements_of(one)) for key, one in value.items())
+    elif type(value) in (list, tuple):
+        yield from ((f"[{at}]", elements_of(one)) for at, one in enumerate(value[:MOST_ITEMS]))
+    elif (adapter := adapter_of(type(value))) is not None:
+        table = adapter.columns(value, MOST_ITEMS)
+        yield from ((one.name, one.elements) for one in (table[0] if table is not None else ()))
 
 
 def _compared(name: str, operand: Any, value: Any) -> Related:

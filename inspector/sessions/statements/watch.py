@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
-from inspector.adapters.base import type_module
+from inspector.adapters.base import Elements, type_module
 from inspector.facts.statements import Bound, Relation, Written
 from inspector.facts.unknown import Unknown
 from inspector.objects.call_site import is_users
@@ -160,7 +160,26 @@ class StatementWatch:
         operand = running.operands.get(how.of)
         of = written_as(written.text, how.of) if how.of and how.relation == "view" else how.of
         found = self._bound(running, target, value, blocks, replace(how, relation=relation, of=of))
-        self._add(replace(found, items=operand.items if operand else "", parts=_woven(operand, blocks)))
+        found = replace(found, items=operand.items if operand else "", parts=_woven(operand, blocks))
+        rest = values.apart_from(value, blocks, operand) if how.relation == "view" and operand else ()
+        if operand is None or not rest or isinstance(found.bytes, Unknown):
+            self._add(found)
+            return
+        self._add(replace(found, bytes=found.bytes - _size(rest)))
+        live = now[how.of] if how.of in now else now.get(found.of, ())
+        theirs = operand.blocks if live and id(live[0]) == operand.address else ()
+        self._in_part(running, value, found.of, {one: values.like_one_of(one, theirs) for one in rest})
+
+    def _in_part(self, running: _Open, value: Any, of: str, rest: dict[Elements, bool | None]) -> None:
+        """Note parts of a view's value that have no byte of the operand: its elements again, or new ones."""
+        for like in (True, None, False):
+            blocks = tuple(one for one, said in rest.items() if said is like)
+            if not blocks:
+                continue
+            same = like is not False
+            how = values.Related("apart", of if same else "", 0, "equal" if same else "", like is True)
+            bound = self._bound(running, values.names_of(value, blocks), value, blocks, how)
+            self._add(replace(bound, bytes=_size(blocks), beside=of))
 
     def _unpacked(self, running: _Open, target: str, value: Any, now: dict[str, values.Found]) -> None:
         """Note a list of Python numbers that were the elements of an operand."""
@@ -200,6 +219,10 @@ class StatementWatch:
             both = isinstance(known.bytes, Unknown) or isinstance(found.bytes, Unknown)
             size = known.bytes if both else known.bytes + found.bytes  # type: ignore[operator]
             self._found[key] = replace(known, bytes=size, times=known.times + 1)
+
+
+def _size(blocks: Blocks) -> int:
+    return sum(one.size * one.itemsize_bytes for one in blocks)
 
 
 def _may_change(written: Written) -> bool:
