@@ -107,7 +107,8 @@ class InspectMagics(Magics, Defaults):
             keys = [self._value(expression) for expression in expressions]
             return clusters.report(self._value(options.on), keys, options)
         if options.memory:
-            found = memory(names=names.namespaces(self.shell), largest=LARGEST)
+            known = names.objects(self.shell)
+            found = memory(names=names.namespaces(self.shell), known=known, largest=LARGEST)
             return Report("memory", {"account": found})
         if not expressions:
             return self._namespace(options)

@@ -55,6 +55,8 @@ def _as_one(group: list[Owner]) -> Owner:
     return replace(first, references=sum(owner.references for owner in group), do=", then ".join(ways))
 
 
+LAST_RESULT = "ExecutionResult"
+"""Holder of what IPython keeps of the cell before, until the running one ends."""
 _NAMED = re.compile(r"`([^`]+)`")
 _IN_LINE = 4
 """How many owners the repr names at most."""

@@ -20,7 +20,7 @@ def test_what_out_keeps_is_named_and_what_is_told_lets_it_go(shell, table) -> No
     shell.run_cell("import weakref\nclass Own(np.ndarray): pass")
     shell.run_cell("big = np.ones(500_000).view(Own); alive = weakref.ref(big)\nbig", store_history=True)
     shell.run_cell("del big")
-    said = table().namespace.answers[0]
+    said = table().namespace.answers[1]
     assert said.text == (
         f"4.0 MB more are held by `Out[{number}]`: `%reset out` and then "
         "`get_ipython().push({'_': 0}, False)` free them."
@@ -31,7 +31,7 @@ def test_what_out_keeps_is_named_and_what_is_told_lets_it_go(shell, table) -> No
     assert table().namespace.kept[0].place == "user_ns_hidden['_']"
     shell.run_cell(said.do.partition(", then ")[2])
     assert shell.user_ns["alive"]() is None
-    assert table().namespace.answers == ()
+    assert [one.slug for one in table().namespace.answers] == ["names-hold"]
 
 
 def test_a_name_that_begins_with_an_underscore_is_the_users_own(shell, table) -> None:
@@ -47,12 +47,12 @@ def test_the_last_traceback_is_named_by_the_variable_until_the_next_error(shell,
         "def f():\n    global alive\n    huge = np.ones(500_000).view(Own)\n"
         "    alive = weakref.ref(huge)\n    raise ValueError\n\nf()"
     )
-    assert [one.text for one in table().namespace.answers] == [
+    assert [one.text for one in table().namespace.answers[1:]] == [
         "4.0 MB: `huge`, a local of f, kept by the traceback in sys.last_traceback until the next error "
         "and `gc.collect()`."
     ]
     shell.run_cell("1/0")
-    assert table().namespace.answers == ()
+    assert [one.slug for one in table().namespace.answers] == ["names-hold"]
     shell.run_cell("gc.collect();")
     assert shell.user_ns["alive"]() is None
 
@@ -77,3 +77,11 @@ def test_two_hundred_names_take_less_than_a_fifth_of_a_second(shell, table) -> N
     begun = time.thread_time()
     table()
     assert time.thread_time() - begun < 0.2
+
+
+def test_the_first_sentence_is_the_sum_and_who_shares(shell, table) -> None:
+    shell.run_cell("import numpy as np\na = np.ones(100_000)\nb = a[::2]\nc = a[1:]\nlone = np.ones(50_000)")
+    said, rows = table().namespace.answers[0], table().namespace.rows
+    assert said.text.startswith(f"{len(rows)} names hold 1.2 MB: `a`, ") and " share memory." in said.text
+    assert {"`b`", "`c`"} < set(said.text.replace(",", "").split()) and "lone" not in said.text
+    assert said.costs_bytes == table().namespace.total_bytes >= 1_200_000

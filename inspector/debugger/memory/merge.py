@@ -34,12 +34,16 @@ _NAMES: Final = """
     R_execClosure R_execMethod forcePromise Rf_applyClosure do_begin do_eval calls_enter
 """
 _PLUMBING: Final = frozenset(_NAMES.split())
+_OWN: Final = "_native.cpython-"
+"""This package's extension: a hook passes each call on."""
 _INTERPRETERS: Final = ("libR.so", "libpython", "python", "libc.so")
 _PLUMBING_BEGINS: Final = ("std::", "Rcpp::", "__gnu_cxx::", "pybind11::", "_PyEval_EvalFrameDefault")
 
 
 def is_plumbing(function: str, library: str | Unknown) -> bool:
     """Whether a native frame only passes a call on; unnamed ones of an interpreter and of libc too."""
+    if not isinstance(library, Unknown) and library.startswith(_OWN):
+        return True
     if function.startswith("0x") and not isinstance(library, Unknown):
         return library.startswith(_INTERPRETERS)
     function = function.partition(" (")[0].partition("@")[0]  # "f (inlined)", "f@@GLIBC_2.34"

@@ -35,8 +35,9 @@ def run(options: argparse.Namespace) -> int:
             "--pid and --script are two processes.", slug="bad-option", do="give one of them"
         )
     target = None if options.pid else Target(options.script, quiet=options.json)
+    known = {} if target is None else target.known
     with walks():
-        report = Report("memory", {"account": memory(options.pid, largest=LARGEST)})
+        report = Report("memory", {"account": memory(options.pid, largest=LARGEST, known=known)})
     del target  # the script's names lived until here
     show(report, options)
     return EXIT_DONE

@@ -12,7 +12,7 @@ from typing import Any
 
 from inspector import _native
 from inspector.binaries.addresses import place
-from inspector.facts.refs import Owner
+from inspector.facts.refs import LAST_RESULT, Owner
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_bases, type_namespace
 from inspector.objects.classes import type_name as name_of_type
@@ -254,6 +254,8 @@ def _attribute_owner(row: Row, context: Context) -> Owner:
     name = plain_name(row.key)
     if type_name(row.holder).endswith("DisplayHook") and _OWN_NAME.fullmatch(name):
         return _made(row, "history", "DisplayHook", name)
+    if type_name(row.holder).endswith("ExecutionResult") and name == "result":
+        return _made(row, "history", LAST_RESULT, "the last cell's result")
     return _made(row, "attribute", describe(row.holder, context), f".{name}")
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from inspector import _native
-from inspector.facts.refs import Owner
+from inspector.facts.refs import LAST_RESULT, Owner
 from inspector.objects.ownership.quick import OWN_CODE
 from inspector.objects.ownership.rows import Row, type_name
 
@@ -37,6 +37,8 @@ def with_paths(owners: Sequence[Owner], found: Sequence[Row], names: Mapping[int
 
 def _with_path(one: Owner, holder: _native.Subject | None, names: Mapping[int, str], stop_ns: int) -> Owner:
     if not one.certain:
+        return one
+    if one.kind == "history" and one.holder == LAST_RESULT:  # until the running cell ends
         return one
     if one.kind == "history":
         path = f"{one.holder}{one.key}" if one.key[:1] == "[" else one.key

@@ -67,10 +67,16 @@ class _Book:
         return AccountRow(kind, total, round(self.proportional[kind]), tuple(parts))
 
 
-def account(pid: int = 0, names: Mapping[int, str] | None = None, largest: int = 0) -> Account:
+def account(
+    pid: int = 0,
+    names: Mapping[int, str] | None = None,
+    largest: int = 0,
+    known: Mapping[int, str] | None = None,
+) -> Account:
     """Account for this process, or from outside for another one.
 
     `largest`: for how many of the largest objects (8 at most) a path is looked for, a walk of the heap each.
+    `known`: id of an object -> the user's name for it.
 
     Raises InspectorError: ptrace-forbidden; TargetGone: no-process.
     """
@@ -94,12 +100,16 @@ def account(pid: int = 0, names: Mapping[int, str] | None = None, largest: int =
         sum(area.swapped for area in found),
         book.rows(),
         time.monotonic_ns() - begin,
-        _largest(walked[5][:largest], names or {}) if largest else (),
+        _largest(walked[5][:largest], names or {}, known or {}) if largest else (),
     )
 
 
-def _largest(rows: list[tuple[_native.Subject, int]], names: Mapping[int, str]) -> tuple[LargeObject, ...]:
-    return tuple(LargeObject(type_name(one), size, _path(one, names)) for one, size in rows)
+def _largest(
+    rows: list[tuple[_native.Subject, int]], names: Mapping[int, str], known: Mapping[int, str]
+) -> tuple[LargeObject, ...]:
+    return tuple(
+        LargeObject(type_name(one), size, known.get(one.address) or _path(one, names)) for one, size in rows
+    )
 
 
 def _path(one: _native.Subject, names: Mapping[int, str]) -> str:

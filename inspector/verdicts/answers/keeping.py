@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
-from inspector.facts.refs import Owner, Scan
+from inspector.facts.refs import LAST_RESULT, Owner, Scan
 from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.verdicts.answers.copying import copy_of
 from inspector.verdicts.answers.words import (
@@ -63,7 +63,7 @@ def history(name: str, facts: Facts) -> Iterator[Answer]:
     owners = [one for one in refs.owners if one.certain] if refs is not None else []
     if refs is None or isinstance(refs.references, ImmortalType):
         return
-    kept = [one.short for one in owners if one.kind == "history"]
+    kept = [one.short for one in owners if one.kind == "history" and one.holder != LAST_RESULT]
     last = dict.fromkeys((one for one in kept if not one.strip("_")), 0)
     if kept and name not in kept and (last or not isinstance(refs.owners.scan, Scan)):
         said = listed(map(code, dict.fromkeys(kept[:3])))

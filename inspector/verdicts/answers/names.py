@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from inspector.facts.amounts import size
+from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
 from inspector.facts.namespace import Beyond, Namespace
 from inspector.verdicts.answers.words import answer, code, listed
@@ -18,7 +18,25 @@ COPIED = ("ndarray", "Series", "DataFrame")
 
 def with_answers(table: Namespace) -> Namespace:
     """The table with what it answers."""
-    return replace(table, answers=(*_history(table.kept), *_tracebacks(table.kept), *_bases(table)))
+    said = (*_sum(table), *_history(table.kept), *_tracebacks(table.kept), *_bases(table))
+    return replace(table, answers=said)
+
+
+def _sum(table: Namespace) -> Iterator[Answer]:
+    """What the names hold in all, and which of them share memory."""
+    count = len(table.rows) + table.left_out
+    if not table.rows:
+        return
+    least = "" if table.complete else "more than "
+    held = f"{counted(count, 'name')} {'holds' if count == 1 else 'hold'} {least}{size(table.total_bytes)}"
+    groups: dict[int, list[str]] = {}
+    for row in table.rows:
+        if row.group:
+            groups.setdefault(row.group, []).append(row.name)
+    several = [names for names in groups.values() if len(names) > 1]
+    shared = "; ".join(f"{listed(map(code, names), MOST_NAMED)} share memory" for names in several[:2])
+    text = f"{held}{f': {shared}' if shared else ''}."
+    yield answer("names-hold", text, "namespace.rows", costs_bytes=table.total_bytes)
 
 
 def _history(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
