@@ -1,6 +1,8 @@
 """The sum of the table of names is true: history, names with an underscore, the last traceback."""
 
 # SPDX-License-Identifier: MIT
+import re
+
 import pytest
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
@@ -82,6 +84,5 @@ def test_two_hundred_names_take_less_than_a_fifth_of_a_second(shell, table) -> N
 def test_the_first_sentence_is_the_sum_and_who_shares(shell, table) -> None:
     shell.run_cell("import numpy as np\na = np.ones(100_000)\nb = a[::2]\nc = a[1:]\nlone = np.ones(50_000)")
     said, rows = table().namespace.answers[0], table().namespace.rows
-    assert said.text.startswith(f"{len(rows)} names hold 1.2 MB: `a`, ") and " share memory." in said.text
-    assert {"`b`", "`c`"} < set(said.text.replace(",", "").split()) and "lone" not in said.text
-    assert said.costs_bytes == table().namespace.total_bytes >= 1_200_000
+    assert re.fullmatch(r"\d names hold 1.2 MB: `a`, `[bc]` and `[bc]` share memory.", said.text)
+    assert int(said.text[0]) >= len(rows) and said.costs_bytes == table().namespace.total_bytes >= 1_200_000
