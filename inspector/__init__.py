@@ -16,6 +16,7 @@ _ROOMS = {
     "inspector.sessions.compiled_call": "call_c",
     "inspector.sessions.running": "attach breakpoints stacks writes",
     "inspector.sessions.memory": "memory",
+    "inspector.sessions.lost": "lost",
     "inspector.sessions.trace": "trace load",
     "inspector.sessions.promises": "no_copy no_materialize",
     "inspector.sessions.preview": "conversions",

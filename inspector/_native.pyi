@@ -1086,6 +1086,23 @@ def raw_memory_disguised(
     `way` 0: the fastest; 1: without AVX2; 2: word by word. Raises ValueError.
     """
 
+# native/leaks/lost/lost.c
+LostRow = tuple[Subject, int, int, list[tuple[Subject | None, int, int]], int, int, int]
+"""An object; its references; how many of them no tp_traverse of a lost object tells of; who holds its address
+without visiting it: (holder or None, offset of the word in it or in its block, offset of the pointer to that
+block or -1); how many objects it keeps, with itself; their bytes with those of their buffers; 0 where its
+memory only looks like an object."""
+_Sums = list[tuple[str, int, int]]
+
+def lost(
+    leave_out: Sequence[tuple[int, int]], own_prefix: str, /
+) -> tuple[list[LostRow], int, int, int, _Sums, _Sums]:
+    """Objects that no root reaches and no collection frees: (rows, how many more, objects of garbage that the
+    next collection frees, bytes searched, what the rows keep: own bytes by type, bytes of buffers by type).
+
+    Nothing is collected or changed. Raises MemoryError, KeyboardInterrupt.
+    """
+
 # native/leaks/unexplained.c
 UnexplainedRow = tuple[Subject, str, int, tuple[int, ...]]
 """The object, its type, the first note that found it, its unexplained references in each note since."""

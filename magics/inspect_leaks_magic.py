@@ -21,6 +21,7 @@ from inspector.report import Report
 from inspector.sessions import leaks
 from inspector.sessions.leaks import Leaked
 from inspector.sessions.leaks_growth import with_growth
+from inspector.sessions.lost import lost, with_lost
 from inspector.sessions.memory import memory
 
 if TYPE_CHECKING:
@@ -73,10 +74,11 @@ class InspectLeaksMagics(Magics):
         if options.on or options.isolate:  # other processes grow
             return self._watched(prepared, options).report
         memory()  # what its first use imports is no growth
+        earlier = lost()
         before = memory()
         found = self._watched(prepared, options)
         runs = 1 if options.repeat is None else leaks.WARM_UP + options.repeat
-        return with_growth(found.report, before, runs)
+        return with_lost(with_growth(found.report, before, runs), earlier)
 
     def _watched(self, prepared: cells.Prepared, options: argparse.Namespace) -> Leaked | ClusterLeaked:
         """Run the cell once, or --repeat times. Where it raises, the verdicts are shown first."""

@@ -1,6 +1,7 @@
 """The account of a process: every resident byte once, by what it is for."""
 
 # SPDX-License-Identifier: MIT
+from dataclasses import replace
 from typing import Final
 
 from inspector.facts.answers import Answer
@@ -9,6 +10,7 @@ from inspector.facts.record import dataclass
 KINDS: Final = {
     "objects": "Python objects",
     "buffers": "arrays and buffers",
+    "lost": "lost objects",
     "blocks": "blocks of C code",
     "mapped": "mapped by libraries",
     "free": "free, kept",
@@ -94,6 +96,34 @@ class Account:
     def __repr__(self) -> str:
         most = ", ".join(f"{KINDS[row.kind]} {row.resident_bytes:,}" for row in self.rows[:3])
         return f"<Account: {self.resident_bytes:,} bytes resident; most: {most or 'none'}>"
+
+
+def less_lost(account: Account, kept: tuple[AccountPart, ...], buffers: tuple[AccountPart, ...]) -> Account:
+    """The account, in which lost objects and their buffers have a row of their own."""
+    rows, moved = list[AccountRow](), dict[str, AccountPart]()
+    for row in account.rows:
+        lost = {part.name: part for part in {"objects": kept, "buffers": buffers}.get(row.kind, ())}
+        rows.append(_less(row, lost, moved))
+    if moved:
+        parts = tuple(sorted(moved.values(), key=lambda part: -part.resident_bytes))
+        size = sum(part.resident_bytes for part in parts)
+        rows.append(AccountRow("lost", size, size, parts))
+    rows.sort(key=lambda row: (row.kind == "unexplained", -row.resident_bytes))
+    return replace(account, rows=tuple(rows))
+
+
+def _less(row: AccountRow, lost: dict[str, AccountPart], moved: dict[str, AccountPart]) -> AccountRow:
+    """The row without what is lost of its parts, which is added to `moved`."""
+    left, less = list[AccountPart](), 0
+    for part in row.parts:
+        size = min(part.resident_bytes, lost[part.name].resident_bytes) if part.name in lost else 0
+        if size:
+            old = moved.get(part.name, AccountPart(part.name, 0, lost[part.name].count))
+            moved[part.name] = replace(old, resident_bytes=old.resident_bytes + size)
+        less += size
+        left.append(replace(part, resident_bytes=part.resident_bytes - size))
+    kept = tuple(part for part in left if part.resident_bytes)
+    return AccountRow(row.kind, row.resident_bytes - less, max(0, row.proportional_bytes - less), kept)
 
 
 def grown(earlier: Account, later: Account) -> tuple[Grown, ...]:

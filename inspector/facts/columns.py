@@ -29,6 +29,7 @@ COLUMNS: Final = {
     "retained": "refs:Retained",
     "heap": "heap:Heap",
     "account": "account:Account",
+    "lost": "lost:Lost",
     "snapshot": "heap:Snapshot",
     "difference": "heap:Difference",
     "comparison": "comparison:Comparison",

@@ -110,6 +110,7 @@ int error_no_memory(void);
     PART(raw_memory_search) \
     PART(raw_memory_disguised) \
     PART(unexplained) \
+    PART(lost) \
     PART(exits) \
     PART(traps) \
     PART(remote) \

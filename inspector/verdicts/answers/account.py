@@ -42,6 +42,7 @@ def _phrase(row: AccountRow) -> str:
 
 
 _PLAIN: Final = {
+    "lost": "objects that nothing reaches and no collection frees (`inspector.lost()`)",
     "blocks": "live blocks of C code, which no Python object is known to hold",
     "heap": "its heap, live and free",
     "libraries": "code and data of libraries",

@@ -186,8 +186,8 @@ static void split_lost(leak_search *h) {
     }
 }
 
-static int prepare(leak_search *h, PyObject *module, PyObject *leave_out, PyObject *own_prefix,
-                   uintptr_t frame, scratch *memory) {
+int leak_search_prepare(leak_search *h, PyObject *module, PyObject *leave_out, PyObject *own_prefix,
+                        uintptr_t frame, scratch *memory) {
     scan_range *left_out;
     size_t count;
     h->s.hits = scratch_alloc(memory, SCAN_SLICE_WORDS * sizeof *h->s.hits);
@@ -341,7 +341,8 @@ static PyObject *rows_of(leak_search *h) {
 
 static int run_search(leak_search *h, PyObject *module, PyObject *leave_out, PyObject *own_prefix,
                       uintptr_t frame, scratch *memory) {
-    if (blocks_take(h, memory) < 0 || prepare(h, module, leave_out, own_prefix, frame, memory) < 0) {
+    if (blocks_take(h, memory) < 0 ||
+        leak_search_prepare(h, module, leave_out, own_prefix, frame, memory) < 0) {
         return -1;
     }
     if (search_scan(&h->s, &h->s.runs, h->needles, h->count, take_hits) < 0) {

@@ -62,6 +62,12 @@ typedef struct {
     scan_range own_stack, arena; // arena: the data of libc
 } leak_search;
 
+// leaks/raw_memory/search.c. What a search of all memory needs: mappings, pages, what every word is part of.
+// `leave_out`: ranges as Python gives them, beside the tool's own; `frame`: the caller's. 0, or -1 with an
+// exception set.
+int leak_search_prepare(leak_search *h, PyObject *module /* borrowed */, PyObject *leave_out /* borrowed */,
+                        PyObject *own_prefix /* borrowed */, uintptr_t frame, scratch *memory);
+
 // leaks/raw_memory/packed.c. Adds the edges by pointers at odd offsets, sorted; whether there are any. Call
 // it with the memory guard armed.
 int raw_memory_packed(leak_search *h);

@@ -1,0 +1,56 @@
+"""The verb `lost`: objects that are alive, that no root reaches, and that no garbage collection frees."""
+
+# SPDX-License-Identifier: MIT
+from dataclasses import replace
+from typing import Final
+
+from inspector.facts.answers import Answers
+from inspector.facts.lost import Lost, LostObject
+from inspector.report import Report
+
+_TOLD_BY_LEDGER: Final = "no holder"
+
+
+def lost() -> Lost:
+    """Return the objects of this process that nothing can reach and no garbage collection frees, and why.
+
+    Cycles through a type without tp_traverse (the type and its field are told), cycles through an array of
+    objects, and counts that are too high with no holder. Nothing is collected or changed; all memory is
+    searched, a second for 2 GB. An object that any word in memory may still refer to is not told.
+    Example: `inspector.lost().bytes`.
+    """
+    from inspector.ledger.lost import lost
+    from inspector.verdicts.answers.lost import with_answers
+
+    return with_answers(lost())
+
+
+def with_lost(report: Report, before: Lost) -> Report:
+    """The report of leaks; above its verdicts what the code left in cycles that no collection frees.
+
+    References that C code lost are the ledger's verdicts.
+    """
+    from inspector.verdicts.answers.lost import said
+
+    old = {_key(row): row for row in before.rows}
+    rows = [_since(row, old.get(_key(row))) for row in lost().rows if row.cause != _TOLD_BY_LEDGER]
+    sentences = said(tuple(row for row in rows if row.objects > 0))
+    if not sentences:
+        return report
+    answers = report.facts.get("answers", Answers(()))
+    return Report(report.name, {**report.facts, "answers": Answers((*sentences, *answers.rows))})
+
+
+def _key(row: LostObject) -> tuple[str, str, str, str]:
+    return row.type_name, row.cause, row.holder, row.where
+
+
+def _since(row: LostObject, old: LostObject | None) -> LostObject:
+    if old is None:
+        return row
+    return replace(
+        row,
+        objects=row.objects - old.objects,
+        kept_objects=row.kept_objects - old.kept_objects,
+        kept_bytes=row.kept_bytes - old.kept_bytes,
+    )

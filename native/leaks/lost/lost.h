@@ -1,0 +1,63 @@
+// Objects that no root reaches: lost.c finds them and says why, search.c asks memory for their owners.
+// SPDX-License-Identifier: MIT
+#ifndef INSPECTOR_LOST_H
+#define INSPECTOR_LOST_H
+
+#include "leaks/raw_memory/search_parts.h"
+#include "memory/marks.h"
+#include "objects/objects.h"
+
+enum { LOST_BLOCKS_MAX = 1 << 16, LOST_EDGES_MAX = 1 << 19, LOST_ROUNDS = 8 };
+typedef enum { LOST_UNKNOWN, LOST_GARBAGE, LOST_KEPT } lost_state; // kept: no collection frees it
+
+// An object that no walk from the roots met.
+typedef struct {
+    uintptr_t start, stop; // its struct
+    PyObject *object;      // borrowed
+    Py_ssize_t left;       // references that no lost object tells of
+    lost_state state;
+    int is_certain; // the collector knows it, or what refers to it; else memory looks like one
+} lost_node;
+
+// A live block that is no object and holds the address of a node or of another such block.
+typedef struct {
+    uintptr_t start, stop;
+    int is_alive, is_searched;
+} lost_block;
+
+// An object or a block holds the address of a node or a block: both by where they start.
+typedef struct {
+    uintptr_t from, to, word;
+} lost_edge;
+
+typedef struct {
+    leak_search h; // first: search_scan() passes it back
+    marks alive;   // objects that a root reaches
+    marks known;   // types whose instances are looked for
+    arena_stack open, types;
+    lost_node *nodes;   // borrowed: in the scratch, by address
+    lost_block *blocks; // borrowed: in the scratch, by address but for the newest
+    lost_edge *edges;   // borrowed: in the scratch, by origin but for the newest
+    uintptr_t *waiting; // borrowed: in the scratch; reached and not followed yet
+    size_t node_count, block_count, sorted_blocks, edge_count, sorted_edges, waiting_count;
+    interrupt_watch watch;
+    int failed;
+} lost_walk;
+
+lost_node *lost_node_at(const lost_walk *w, const void *object); // the node that begins there, or NULL
+// What a node refers to, as far as objects/edges.c knows; nothing where its memory only looked like an
+// object.
+void lost_visit(lost_walk *w, const lost_node *node, visitproc visit, void *argument);
+// Searches memory for the first `count` needles of `h`. 0, or -1 with an exception set.
+int lost_scan(lost_walk *w, size_t count, search_take take);
+// Asks memory who holds the nodes, and marks in `alive` what is held from outside. Needs the armed guard.
+// 0, or -1 with an exception set.
+int lost_search(lost_walk *w, scratch *memory);
+// Whether tp_traverse of the holder visits the target.
+int lost_is_told(PyObject *holder /* borrowed */, PyObject *target /* borrowed */);
+// The holders of a node that tp_traverse does not tell of; calls `tell` with the holder or NULL, the offset
+// of the word in the holder or in its block, and the offset in the holder of the pointer to that block or -1.
+typedef int (*lost_tell)(PyObject *holder /* borrowed */, int64_t offset, int64_t link, void *argument);
+int lost_hidden_holders(lost_walk *w, const lost_node *node, lost_tell tell, void *argument);
+
+#endif

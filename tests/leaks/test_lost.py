@@ -1,0 +1,271 @@
+"""Objects that nothing reaches and no collection frees. The witness is C: it counts what was never freed."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.core
+SPECIMENS = Path(__file__).parents[1] / "specimens"
+C = r"""
+#include <Python.h>
+#include <structmember.h>
+typedef struct { PyObject_HEAD long pad; PyObject *other, *also; } pair;
+static long alive;
+static PyObject *make(PyTypeObject *type, PyObject *a, PyObject *k) {
+    alive++;
+    return type->tp_alloc(type, 0);
+}
+static void untracked_free(PyObject *self) {
+    alive--;
+    Py_XDECREF(((pair *)self)->other);
+    Py_XDECREF(((pair *)self)->also);
+    Py_TYPE(self)->tp_free(self);
+}
+static void tracked_free(PyObject *self) { PyObject_GC_UnTrack(self); untracked_free(self); }
+static int visit_other(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((pair *)self)->other);
+    return 0;
+}
+static int clear_other(PyObject *self) { Py_CLEAR(((pair *)self)->other); return 0; }
+static PyMemberDef fields[] = {{"other", T_OBJECT, offsetof(pair, other), 0, NULL},
+                               {"also", T_OBJECT, offsetof(pair, also), 0, NULL}, {NULL}};
+#define COMMON .tp_basicsize = sizeof(pair), .tp_new = make, .tp_members = fields
+static PyTypeObject Plain_type = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "lostmod.Plain", COMMON,
+    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_dealloc = untracked_free};
+static PyTypeObject Half_type = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "lostmod.Half", COMMON,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_dealloc = tracked_free,
+    .tp_traverse = visit_other, .tp_clear = clear_other};
+typedef struct node { struct node *next; PyObject *held; } node;
+static PyObject *volatile kept; // else the compiler deletes what is only stored
+static node *volatile nodes;
+static PyObject *count(PyObject *self, PyObject *unused) { return PyLong_FromLong(alive); }
+static PyObject *lose(PyObject *self, PyObject *x) { Py_INCREF(x); Py_RETURN_NONE; }
+static PyObject *keep(PyObject *self, PyObject *x) { kept = Py_NewRef(x); Py_RETURN_NONE; }
+static PyObject *chain(PyObject *self, PyObject *x) {
+    node *last = malloc(sizeof *last), *first = malloc(sizeof *first);
+    *last = (node){NULL, Py_NewRef(x)};
+    *first = (node){last, NULL};
+    nodes = first;
+    Py_RETURN_NONE;
+}
+static PyObject *forget(PyObject *self, PyObject *unused) { nodes = NULL; Py_RETURN_NONE; }
+"""
+START = """
+import gc, json, sys
+sys.path.insert(0, sys.argv[1])
+import specimens
+lostmod = specimens.build("lostmod", sys.argv[2])
+import inspector
+from inspector.facts.wire import to_wire
+class Witness:
+    pass
+inspector.lost()  # what its first use imports would run the collector
+gc.collect()
+gc.disable()
+"""
+TELL = """
+def made():
+    make()
+made()
+def scrub(depth):
+    # other values for the words that calls left on the stack and in caches: an old one may refer to some
+    [int(str(n)) for n in range(99)], {n: [n] for n in range(99)}
+    return depth and max([depth, depth], key=lambda n: scrub(depth - 1))
+scrub(9)
+found = inspector.lost()
+print(json.dumps({"lost": [[row.type_name, row.objects, row.cause, row.holder, row.where, row.kept_objects,
+    row.references, row.kept_bytes, row.certain] for row in found.rows], "garbage": found.garbage,
+    "said": [one.text for one in found.answers],
+    "alive": [lostmod.count(), [gc.collect(), lostmod.count()][1]],
+    "witnesses": sum(type(one) is Witness for one in gc.get_objects())}))
+"""
+
+
+def told(program: str) -> dict[str, Any]:
+    """What the verb says after a program, and what is alive before and after a collection."""
+    command = [sys.executable, "-P", "-c", START + program + TELL, str(SPECIMENS), C]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert ran.returncode == 0, ran.stderr
+    *before, last = ran.stdout.splitlines()
+    return {"first": json.loads(before[0]) if before else "", **json.loads(last)}
+
+
+PLAIN = """
+def make():
+    one = lostmod.Plain()
+    one.other = [one, Witness()]
+"""
+
+
+@pytest.mark.quick
+def test_a_cycle_through_a_type_without_traverse_is_told_with_type_and_field() -> None:
+    found = told(PLAIN)
+    (row,) = found["lost"]
+    assert row[:7] == ["list", 1, "type without tp_traverse", "lostmod.Plain", "`other`, byte 24", 3, 1]
+    assert found["alive"] == [1, 1] and found["witnesses"] == 1  # no collection frees it
+    assert found["said"][0].startswith("One `list` is lost, with ") and "lostmod.Plain" in found["said"][0]
+
+
+def test_many_alike_are_one_row() -> None:
+    found = told(PLAIN.replace("make", "one_more") + "def make():\n    for _ in range(300): one_more()")
+    ((name, objects, *_, kept, references, _, _),) = found["lost"]
+    assert name == "list" and 240 <= objects == references <= 300  # an old word in memory may refer to some
+    assert 2 * objects <= kept <= 900 and found["alive"] == [300, 300]
+
+
+def test_a_field_that_a_traverse_forgets_is_told() -> None:
+    found = told("""
+def make():
+    one, honest = lostmod.Half(), lostmod.Half()
+    one.also = [one]
+    honest.other = [honest]
+""")
+    ((name, objects, cause, holder, where, *_),) = found["lost"]
+    assert (name, objects, cause, holder) == ("list", 1, "field not visited", "lostmod.Half")
+    assert where == "`also`, byte 32"
+    assert found["alive"] == [2, 1]  # the collector frees the other one, which is told as garbage
+    assert found["garbage"] >= 2
+
+
+def test_two_that_the_collector_knows_nothing_of() -> None:
+    """Neither is in a list of the collector, nor held by what is."""
+    found = told("""
+def make():
+    one, other = lostmod.Plain(), lostmod.Plain()
+    one.other, other.other = other, one
+""")
+    assert sum(row[1] for row in found["lost"]) == 2 and found["alive"] == [2, 2]
+    assert {tuple(row[:4]) for row in found["lost"]} == {
+        ("lostmod.Plain", 2, "type without tp_traverse", "lostmod.Plain")
+    }
+
+
+def test_a_reference_that_c_code_took_and_lost() -> None:
+    found = told("""
+def make():
+    lostmod.lose(Witness())
+    lostmod.lose(bytearray(5_000_000))
+""")
+    rows = {row[0]: row for row in found["lost"]}
+    assert set(rows) == {"__main__.Witness", "bytearray"} and found["witnesses"] == 1
+    assert all(row[2:5] == ["no holder", "", ""] for row in rows.values())
+    assert rows["bytearray"][7] >= 5_000_000
+
+
+def test_what_c_code_keeps_is_not_lost() -> None:
+    """In a static; at the end of a list of C structs, the first of which a static names."""
+    found = told("""
+def make():
+    lostmod.keep([1, Witness()])
+    lostmod.chain([2, Witness()])
+""")
+    assert found["lost"] == [] and found["witnesses"] == 2
+
+
+def test_what_only_lost_c_memory_holds_is_lost() -> None:
+    found = told("""
+def make():
+    lostmod.chain([2, Witness()])
+    lostmod.forget()
+""")
+    ((name, objects, cause, holder, *_, kept, _, _, _),) = found["lost"]
+    assert (name, objects, cause, holder, kept) == ("list", 1, "lost C memory", "", 2)
+
+
+def test_garbage_is_not_lost() -> None:
+    """Also where the collector cannot see how garbage holds it: it goes with its holder."""
+    found = told("""
+def make():
+    cycle = [Witness()]
+    hidden = lostmod.Plain()
+    hidden.other = [Witness()]
+    cycle += [cycle, hidden]
+""")
+    assert found["lost"] == [] and found["garbage"] >= 5
+    assert found["alive"] == [1, 0] and found["witnesses"] == 0
+
+
+@pytest.mark.libraries
+def test_cycles_through_arrays_of_objects() -> None:
+    """NumPy keeps the address of the last arrays that it made: some are hidden by that."""
+    found = told("""
+import numpy
+def one_more():
+    array, witness = numpy.empty(3, object), Witness()
+    array[1] = {"array": array, "big": numpy.ones(200_000), "witness": witness}
+def make():
+    for _ in range(20): one_more()
+""")
+    assert len(found["lost"]) == 1, found["lost"]
+    ((name, objects, cause, holder, where, kept, _, size, _),) = found["lost"]
+    assert (name, cause, holder, where) == ("dict", "object array", "numpy.ndarray", "item 1")
+    assert 15 <= objects <= 20 == found["witnesses"] and 3 * objects <= kept <= 4 * objects
+    assert 15 * 1_600_000 <= size <= objects * 1_602_000
+
+
+@pytest.mark.libraries
+def test_lost_objects_are_a_row_of_the_account_and_it_still_adds_up() -> None:
+    found = told("""
+import numpy
+inspector.memory(lost=True)
+def make():
+    for _ in range(10):
+        one = lostmod.Plain()
+        one.other = [one, numpy.ones(400_000), bytearray(200_000)]
+    del one
+    global rows
+    account = inspector.memory(lost=True)
+    assert sum(row.resident_bytes for row in account.rows) == account.resident_bytes
+    rows = {part.name: part.resident_bytes for part in account.row("lost").parts}
+    for row in account.rows:
+        assert sum(part.resident_bytes for part in row.parts) == row.resident_bytes, row
+    assert 5 * 3_200_000 <= rows["numpy.ndarray"] < 32_100_000, rows
+    assert 5 * 200_000 <= rows["bytearray"] < 2_100_000, rows
+""")
+    assert found["lost"][0][7] > 5 * 3_400_000
+
+
+def test_leaks_magic_says_what_a_cell_left_in_cycles() -> None:
+    cell = "%%inspect_leaks -m lostmod\nfor _ in range(5): f()"
+    printed = told(f"""
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+shell = InteractiveShell.instance(colors="NoColor")
+shell.run_cell("%load_ext inspector\\nimport lostmod\\ndef f(): x = lostmod.Plain(); x.other = [x]")
+def make():
+    shell.run_cell("f()")
+    with capture_output() as captured:
+        assert shell.run_cell({cell!r}).success
+    global told
+    told = captured.outputs[0].data["text/plain"]
+    print(json.dumps(told))
+""")
+    assert printed["first"].startswith(" 5 objects of type list are lost, with ")
+    assert "lostmod.Plain" in printed["first"]
+
+
+CALM = {
+    "bare": "",
+    "many": "rows = [{'id': i, 'name': str(i)} for i in range(50_000)]; rows.pop(); del rows[::2]",
+    "weak": "import weakref\nd = weakref.WeakValueDictionary(); w = [Witness() for _ in range(9)]\n"
+    "for i, x in enumerate(w): d[i] = x",
+    "generators": "def g():\n    x = [1]\n    yield x\nlive = [g() for _ in range(9)]\n"
+    "[next(x) for x in live]",
+    "threads": "import threading, time\n"
+    "for _ in range(4): threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
+    "asyncio": "import asyncio\nasync def f(): await asyncio.sleep(0)\nasyncio.run(f())",
+    "stdlib": "import decimal, sqlite3, xml.etree.ElementTree as E, ctypes, ssl, datetime, logging\n"
+    "t = E.fromstring('<a><b/></a>'); c = sqlite3.connect(':memory:'); x = decimal.Decimal('1.5')",
+}
+
+
+@pytest.mark.parametrize("name", CALM)
+def test_an_honest_program_has_lost_nothing(name: str) -> None:
+    assert told(CALM[name] + "\ndef make(): pass")["lost"] == []
