@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import ctypes
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -132,8 +133,8 @@ def test_ctypes_stores_ints_in_narrower_words() -> None:
         assert labs(-5) == 5
         assert labs(2**40) == 2**40
         assert unsigned(-1) == 2**32 - 1
-    assert [one[:1] + one[2:] for one in lost(t)] == [
-        ("overflow", str(2**32 + 97), "97"),
-        ("sign", "-1", str(2**32 - 1)),
-    ]
-    assert [one.function.rpartition(":")[2] for one in t.losses] == ["toupper", "labs"]
+    told = [("toupper", "overflow", str(2**32 + 97), "97"), ("labs", "sign", "-1", str(2**32 - 1))]
+    if sys.version_info >= (3, 14):  # ctypes asks for four bytes there, and does not say of which sign
+        del told[1]
+    functions = [one.function.rpartition(":")[2] for one in t.losses]
+    assert [(name, one[0], *one[2:]) for name, one in zip(functions, lost(t), strict=True)] == told
