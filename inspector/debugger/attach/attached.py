@@ -23,7 +23,7 @@ _TRIES: Final = 5
 
 
 class Attached:
-    """Another running Python, 3.11 to 3.13, inspected from outside; no code runs in it."""
+    """Another running Python, 3.11 to 3.15, inspected from outside; no code runs in it."""
 
     def __init__(self, pid: int) -> None:
         preflight.check_access(pid)
