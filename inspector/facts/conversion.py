@@ -206,7 +206,7 @@ class Copy:
 class Loss:
     """A conversion that changed elements, found by comparing source and result after it returned."""
 
-    rule: Literal["overflow", "precision", "sign", "fraction", "null", "embedded NUL", "cut"]
+    rule: Literal["overflow", "precision", "sign", "fraction", "null", "embedded NUL", "cut", "imaginary"]
     function: str
     before: str
     """The first changed element in the source; `after` is the same element in the result."""

@@ -25,6 +25,13 @@ static element of_real(double number) {
     return made;
 }
 
+static element of_complex(double real, double imaginary) {
+    element made = {.kind = 'c', .real = real, .imaginary = imaginary};
+    float shown[] = {(float)real, (float)imaginary};
+    memcpy(&made.bits, shown, sizeof made.bits);
+    return made;
+}
+
 // IEEE 754's binary16: not every compiler has a type for it.
 static double of_half(uint16_t bits) {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -123,6 +130,8 @@ static element of_place(const char *place, char kind, uint32_t bytes) {
         CASE('f', 2, of_real(of_half(AT(uint16_t))))
         CASE('f', 4, of_real(AT(float)))
         CASE('f', 8, of_real(AT(double)))
+        CASE('c', 8, of_complex(AT(float), *(const float *)(const void *)(place + sizeof(float))))
+        CASE('c', 16, of_complex(AT(double), *(const double *)(const void *)(place + sizeof(double))))
     default:
         return kind == 'U' && bytes % 4 == 0 ? of_room(place, bytes, 4)
                : kind == 'S'                 ? of_room(place, bytes, 1)
@@ -221,6 +230,11 @@ static int to_text(const element *before, const element *after) {
 int elements_judge(const element *before, const element *after, uint32_t bytes) {
     if (!before->kind || !after->kind || (before->kind == 't') != (after->kind == 't')) {
         return NOT_CONVERTED;
+    }
+    if (before->kind == 'c') { // a conversion drops the imaginary part
+        element real = of_real(before->real);
+        int rule = elements_judge(&real, after, bytes);
+        return rule != NOT_CONVERTED && before->imaginary != 0 ? RULE_imaginary : rule;
     }
     switch (after->kind) {
     case 'i':

@@ -8,19 +8,20 @@
 // RULE(name): appended to, never reordered: stored traces hold the numbers.
 #define LOSSES_RULES(RULE) \
     RULE(kept) \
-    RULE(overflow) RULE(sign) RULE(precision) RULE(fraction) RULE(null) RULE(embedded_nul) RULE(cut)
+    RULE(overflow) \
+    RULE(sign) RULE(precision) RULE(fraction) RULE(null) RULE(embedded_nul) RULE(cut) RULE(imaginary)
 
 #define RULE_ID(name) RULE_##name,
 enum { LOSSES_RULES(RULE_ID) RULE_COUNT, NOT_CONVERTED = -1 };
 
 enum { ELEMENT_SHOWN_BYTES = 8 };
 
-// kind: i u f as the bits say, b a truth, n None, t a text, 0 not read.
+// kind: i u f c as the bits say, b a truth, n None, t a text, 0 not read.
 typedef struct {
     char kind;
-    uint64_t bits; // of a double, or a number extended to 64; the first bytes of a text
+    uint64_t bits; // of a double, a number extended to 64, two floats; the first bytes of a text
     __int128 integer;
-    double real;
+    double real, imaginary;
     const void *text;
     Py_ssize_t length; // of a text: characters
     int width;         // of a text: bytes a character

@@ -71,10 +71,13 @@ LOSSY: dict[str, tuple[Any, Callable[[Any], Any], str]] = {
     "NUL in bytes": ([b"ab\0\0", b"b"], lambda a: np.array(a), "embedded NUL"),
     "a text cut": (["abcdef", "b"], lambda a: np.array(a, "U3"), "cut"),
     "U to S": (np.array(["abcdef", "b"]), lambda a: a.astype("S3"), "cut"),
+    "complex128 as float64": (np.array([3, 1 + 2j, 0.5]), lambda a: a.astype("f8"), "imaginary"),
+    "complex64 as int32": (np.array([3 - 1j, 2], "c8"), lambda a: a.astype("i4"), "imaginary"),
     "a list of ints and floats": ([2**53 + 1, 1.5], lambda a: np.array(a), "precision"),
 }
 
 
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize("name", LOSSY)
 def test_what_is_lost_is_counted_and_shown(name: str) -> None:
     source, operation, rule = LOSSY[name]
@@ -108,6 +111,8 @@ def test_what_is_lost_is_counted_and_shown(name: str) -> None:
         (lambda a: np.cumsum(a), i8(2**53 + 1)),
         (lambda a: a.copy(), f8(0.1)),
         (lambda a: np.floor(a), f8(1.7)),
+        (lambda a: np.abs(a), np.array([3 + 4j, 2j])),
+        (lambda a: a.real.copy(), np.array([3 + 4j, 2j])),
         (lambda a: a.argmax(), f8(0.7)),
     ],
 )

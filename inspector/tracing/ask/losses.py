@@ -1,6 +1,7 @@
 """LOSS records as evidence: the elements that a call changed, and the first one before and after."""
 
 # SPDX-License-Identifier: MIT
+import struct
 from collections import Counter
 from typing import Any, Final
 
@@ -116,6 +117,9 @@ def _text(kind: int, bits: int) -> str:
     letter, length = chr(kind & 0xFF), kind >> 8
     if letter == "f":
         return repr(capi_rows.as_double(bits))
+    if letter == "c":
+        real, imaginary = struct.unpack("<ff", bits.to_bytes(8, "little"))
+        return f"({real:.7g}{imaginary:+.7g}j)"
     if letter == "I":
         return f"an int of {bits} bits"
     if letter == "b":

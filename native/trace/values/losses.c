@@ -106,7 +106,7 @@ static int may_lose_any(const call_value *made, const call_values *seen) {
 }
 
 static int elements_of(const call_value *argument, samples_block *ret) {
-    return samples_items_of(argument, ret) || samples_block_of(argument, "biufSUO", ret);
+    return samples_items_of(argument, ret) || samples_block_of(argument, "biufcSUO", ret);
 }
 
 // Number of elements of all arrays in a list: a result with as many may be their concatenation.
