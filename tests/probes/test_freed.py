@@ -1,0 +1,68 @@
+"""What `retained` says of 147 kinds of objects against what allocators count as freed when one is deleted."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import kinds
+import programs
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "specimens"
+LEAST: Final = 65_536
+ROUNDED: Final = 8
+"""Bytes by which an object may differ from what was asked for it: blocks are multiples of 16."""
+IN_C: Final = "its C struct owns bytes or objects that neither tp_traverse nor __sizeof__ tells of"
+SHARED: Final = "its bytes belong to C++ objects behind shared pointers, whose counts are not read yet"
+TOO_SMALL: Final = {
+    **dict.fromkeys(("StringIO", "ctypes array", "ctypes structures", "ctypes buffer"), IN_C),
+    **dict.fromkeys(("pickler's memo", "flat iterator", "nditer"), IN_C),
+    **{name: SHARED for name in kinds.FRAMES if "arrow" in name},
+}
+"""What is told too small, and why; never too large."""
+
+
+@functools.cache
+def told(table: str) -> dict[str, list[Any]]:
+    """Kind -> [what is said, what is freed, blocks freed], of a process of its own."""
+    script = f"import sys, warnings; sys.path.insert(0, {str(FOLDER)!r}); warnings.simplefilter('ignore')\n"
+    return dict(
+        json.loads(programs.python(f"{script}import kinds_freed; kinds_freed.main(sys.argv[1:])", table))
+    )
+
+
+def judged(table: str, name: str) -> None:
+    said, freed, blocks = told(table)[name]
+    slack = max(LEAST, freed // 100) + ROUNDED * blocks
+    assert isinstance(said, int), said
+    assert said <= freed + slack, (said, freed, blocks)
+    if name in TOO_SMALL:
+        assert said < freed - slack, f"{name} is told in full by now: strike it off the table"
+    else:
+        assert said >= freed - slack, (said, freed, blocks)
+
+
+@pytest.mark.parametrize("name", kinds.STANDARD)
+def test_deleting_an_object_of_the_standard_library_frees_what_was_said(name: str) -> None:
+    judged("STANDARD", name)
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize("name", kinds.NUMPY)
+def test_deleting_an_array_frees_what_was_said(name: str) -> None:
+    judged("NUMPY", name)
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize("name", kinds.FRAMES)
+def test_deleting_a_table_frees_what_was_said(name: str) -> None:
+    judged("FRAMES", name)
+
+
+def test_there_are_many_kinds_and_few_exceptions() -> None:
+    every = {**kinds.STANDARD, **kinds.NUMPY, **kinds.FRAMES}
+    assert len(every) >= 140 and set(TOO_SMALL) < set(every) and len(TOO_SMALL) < 20

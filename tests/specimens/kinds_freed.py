@@ -1,0 +1,264 @@
+"""Prints for each kind what `inspector.retained` says, and what is freed when an object of it is deleted.
+
+The witnesses: tracemalloc counts the bytes that were asked of Python's allocators and NumPy's; Arrow its own.
+"""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import array
+import ast
+import asyncio
+import collections
+import contextvars
+import ctypes
+import dataclasses
+import datetime
+import decimal
+import fractions
+import functools
+import gc
+import heapq
+import io
+import itertools
+import json
+import pathlib
+import pickle
+import queue
+import re
+import struct
+import sys
+import threading
+import tracemalloc
+import types
+import uuid
+import weakref
+from typing import Any
+
+import kinds
+
+import inspector
+
+USED = (array, ast, ctypes, datetime, decimal, fractions, itertools, pathlib, re, struct, threading, uuid)
+Pair = collections.namedtuple("Pair", "a b")
+
+
+class Structure(ctypes.Structure):
+    _fields_ = (("a", ctypes.c_double * 20),)
+
+
+class Plain:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def method(self) -> None: ...
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+
+class Weak:
+    __slots__ = ("__weakref__", "a")
+
+
+@dataclasses.dataclass
+class Record:
+    a: int
+    b: bytes
+
+
+def grown(x: Any) -> Any:
+    for n in range(100_000):
+        x.append(n % 100)
+    return x
+
+
+def written(file: Any, text: Any) -> Any:
+    for _ in range(1_000):
+        file.write(text * 1_000)
+    return file
+
+
+def default(count: int) -> Any:
+    x: Any = collections.defaultdict(list)
+    for n in range(count):
+        x[n + 10**6].append(n + 10**7)
+    return x
+
+
+def with_dict(count: int) -> Any:
+    x = Plain(1)
+    x.__dict__.update({f"name {n}": n + 10**6 for n in range(count)})
+    return x
+
+
+def linked(count: int) -> Any:
+    x: Any = None
+    for n in range(count):
+        x = (n + 10**6, x)
+    return x
+
+
+def cycle(size: int) -> Any:
+    x = Plain(bytes(size))
+    x.me = x  # type: ignore[attr-defined]
+    return x
+
+
+def tree(count: int) -> Any:
+    root: Any = {"children": []}
+    root["children"] = [{"parent": root, "n": n + 10**6} for n in range(count)]
+    return root
+
+
+def closure(value: Any) -> Any:
+    return lambda: value
+
+
+def defaults(value: Any) -> Any:
+    def f(x: Any = value) -> Any:
+        return x
+
+    return f
+
+
+def cached(count: int) -> Any:
+    f = functools.lru_cache(maxsize=None)(lambda n: bytes(500))
+    for n in range(count):
+        f(n + 10**6)
+    return f
+
+
+def started(value: Any) -> Any:
+    def g(x: Any) -> Any:
+        yield 1
+        yield x
+
+    made = g(value)
+    next(made)
+    return made
+
+
+def coroutine(value: Any) -> Any:
+    async def f(x: Any) -> Any:
+        return x
+
+    return f(value)
+
+
+def advanced_tee(count: int) -> Any:
+    first, second = itertools.tee(n + 10**6 for n in range(count))
+    for _ in range(count - 1):
+        next(first)
+    return [first, second]
+
+
+def raised(value: Any) -> Any:
+    def f(x: Any) -> Any:
+        raise ValueError
+
+    try:
+        f(value)
+    except ValueError as error:
+        return error
+
+
+def module(value: Any) -> Any:
+    made = types.ModuleType("made")
+    made.a = value  # type: ignore[attr-defined]
+    return made
+
+
+def context(value: Any) -> Any:
+    made = contextvars.Context()
+    made.run(VARIABLE.set, value)
+    return made
+
+
+VARIABLE: Any = contextvars.ContextVar("VARIABLE")
+
+
+def queued(count: int) -> Any:
+    x: Any = queue.Queue()
+    for n in range(count):
+        x.put(bytes(100))
+    return x
+
+
+def heap_of(count: int) -> Any:
+    x: Any = []
+    for n in range(count):
+        heapq.heappush(x, (-n - 10**6, bytes(50)))
+    return x
+
+
+def weak_values(count: int) -> Any:
+    held = [Weak() for _ in range(count)]
+    return [held, weakref.WeakValueDictionary(dict(enumerate(held)))]
+
+
+def weak_keys(count: int) -> Any:
+    held = [Weak() for _ in range(count)]
+    return [held, weakref.WeakKeyDictionary({x: bytes(100) for x in held})]
+
+
+def future(value: Any) -> Any:
+    made = asyncio.Future(loop=LOOP)
+    made.set_result(value)
+    return made
+
+
+LOOP = asyncio.new_event_loop()
+
+
+def memo(count: int) -> Any:
+    made = pickle.Pickler(io.BytesIO())
+    made.dump([bytes(100) for _ in range(count)])
+    return made
+
+
+def shared(array: Any) -> Any:
+    return [array[n:] for n in range(50)]
+
+
+def used() -> int:
+    gc.collect()
+    pool = sys.modules["pyarrow"].total_allocated_bytes() if "pyarrow" in sys.modules else 0
+    return int(tracemalloc.get_traced_memory()[0]) + int(pool)
+
+
+def row(expression: str, space: dict[str, Any]) -> list[Any]:
+    """[what is said, bytes freed, blocks freed]."""
+    exec(f"x = {expression}\ninspector.retained(x)", space)
+    gc.collect()
+    said = eval("inspector.retained(x).retained_bytes", space)
+    before, blocks = used(), sys.getallocatedblocks()
+    del space["x"]
+    return [
+        said if isinstance(said, int) else said.reason,
+        before - used(),
+        blocks - sys.getallocatedblocks(),
+    ]
+
+
+def main(names: list[str]) -> None:
+    space: dict[str, Any] = {**globals(), "inspector": inspector}
+    asked: dict[str, str] = {}
+    for name in names:
+        asked |= getattr(kinds, name)
+        if name != "STANDARD":
+            exec("import numpy as np", space)
+        if name == "FRAMES":
+            exec("import pandas as pd, pyarrow as pa", space)
+    tracemalloc.start()
+    for expression in asked.values():  # what the first use of each imports and caches
+        row(expression, space)
+    print(json.dumps({name: row(expression, space) for name, expression in asked.items()}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
