@@ -66,19 +66,21 @@ static int look(PyObject *object, const own_bytes_rule *rule, void *argument) {
     tally_row *row = tally_find(&all->small, Py_TYPE(object));
     const void *other = NULL; // of the object, or NULL
     size_t own = own_bytes(object, rule), apart = other_block(object, rule->how, &other);
+    size_t here = own_bytes_block(object, rule), told = here + apart;
+    const char *block = (const char *)object - own_bytes_header(object);
     if (!row) {
         return -1;
     }
     if (apart >= CLAIM_LEAST && add(all, object, other, apart, CLAIM_OBJECT, 0) < 0) {
         return -1;
     }
-    size_t here = apart > own ? 0 : own - apart;
-    if (here >= CLAIM_LEAST && add(all, object, object, here, CLAIM_OBJECT, 0) < 0) {
+    if (here >= CLAIM_LEAST && add(all, object, block, here, CLAIM_OBJECT, 0) < 0) {
         return -1;
     }
+    size_t small = own > told && own - told < CLAIM_LEAST ? own - told : 0; // of an instance's values
     row->objects++;
-    row->bytes += (Py_ssize_t)((here < CLAIM_LEAST ? here : 0) + (apart < CLAIM_LEAST ? apart : 0));
-    return add_buffer(all, object, own);
+    row->bytes += (Py_ssize_t)(small + (here < CLAIM_LEAST ? here : 0) + (apart < CLAIM_LEAST ? apart : 0));
+    return add_buffer(all, object, here);
 }
 
 int claims_collect(claims *ret, PyObject *ours) {

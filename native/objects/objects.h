@@ -117,6 +117,8 @@ int own_bytes_plausible(PyTypeObject *type /* borrowed */); // 0: its tp_basicsi
 enum { OWN_NO_HEADER = 0, OWN_GC_HEADER = 16, OWN_DICT_HEADER = 32 };
 size_t own_bytes_header(PyObject *object /* borrowed */);
 size_t own_bytes(PyObject *object /* borrowed */, const own_bytes_rule *rule);
+// Of these, those of the block that the object lies in, with the headers before it.
+size_t own_bytes_block(PyObject *object /* borrowed */, const own_bytes_rule *rule);
 
 // objects/layout.c: the full name of a type, read from its C struct: no metaclass code runs. New str.
 PyObject *layout_type_name(PyTypeObject *type /* borrowed */);

@@ -176,3 +176,24 @@ size_t own_bytes_header(PyObject *object) {
     int has_gc = PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HAVE_GC) && PyObject_IS_GC(object);
     return has_gc ? COMPAT_PREHEADER(Py_TYPE(object)) ? OWN_DICT_HEADER : OWN_GC_HEADER : OWN_NO_HEADER;
 }
+
+// A str's text is in its block if it is compact; a cached UTF-8 form never is.
+static size_t str_block_bytes(PyObject *object) {
+    if (!PyUnicode_IS_COMPACT(object)) {
+        return sizeof(PyUnicodeObject);
+    }
+    size_t head = PyUnicode_IS_COMPACT_ASCII(object) ? sizeof(PyASCIIObject) : sizeof(PyCompactUnicodeObject);
+    return head + ((size_t)PyUnicode_GET_LENGTH(object) + 1) * (size_t)PyUnicode_KIND(object);
+}
+
+size_t own_bytes_block(PyObject *object, const own_bytes_rule *rule) {
+    PyTypeObject *type = Py_TYPE(object);
+    size_t header = own_bytes_header(object);
+    if (rule->how == OWN_INT && type == &PyLong_Type) {
+        return header + int_bytes(object);
+    }
+    if (rule->how == OWN_STR && type == &PyUnicode_Type) {
+        return header + str_block_bytes(object);
+    }
+    return header + basic_bytes(object, type);
+}

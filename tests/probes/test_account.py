@@ -96,6 +96,17 @@ def test_arrays_are_a_row_of_their_own() -> None:
     assert "40 MB are arrays and buffers of NumPy" in found["said"]
 
 
+def test_an_array_claims_no_memory_beside_its_own() -> None:
+    """Its `__sizeof__` counts elements that lie elsewhere: what follows the object belongs to others."""
+    arrays = (
+        "first = [np.ones(1_000_000) for _ in range(3)]\nlazy = [np.zeros(50_000_000) for _ in range(3)]\n"
+    )
+    found = told(f"import numpy as np\n{arrays}second = [np.ones(1_000_000) for _ in range(3)]\n")
+    parts = found["parts"]
+    assert 48 * MB <= parts["buffers"]["numpy.ndarray"] < 49 * MB
+    assert parts["objects"].get("numpy.ndarray", 0) < 0.1 * MB
+
+
 def test_memory_that_was_never_touched_is_in_no_row() -> None:
     found = told("import numpy as np\na = np.zeros(50_000_000)\n")
     assert found["rss"] < 100 * MB
