@@ -267,16 +267,17 @@ static PyObject *in_own_rest(PyObject *self, PyObject *unused) {
     block = NULL;
     Py_RETURN_NONE;
 }
+enum { ITEMS = PY_VERSION_HEX >= 0x030E0000 ? 3 : 2 }; // a tuple has one field more there
 static PyObject *behind_objects(PyObject *self, PyObject *unused) {
     volatile uintptr_t *block = malloc(300), *word;
     PyObject *cell = PyCell_New(NULL),
-             *pair = PyTuple_Pack(2, Py_None, Py_None); // one word behind each is nobody's
+             *pair = PyTuple_Pack(ITEMS, Py_None, Py_None, Py_None); // one word behind each is nobody's
     if (!cell || !pair)
         return NULL;
     block[0] = 0;
     word = (volatile uintptr_t *)((char *)cell + sizeof(PyCellObject));
     *word = (uintptr_t)block;
-    word = (volatile uintptr_t *)((PyTupleObject *)pair)->ob_item + 2;
+    word = (volatile uintptr_t *)((PyTupleObject *)pair)->ob_item + ITEMS;
     *word = (uintptr_t)block;
     block = NULL;
     return Py_BuildValue("(NN)", cell, pair);
