@@ -104,7 +104,7 @@ def test_a_program_that_switches_runs_under_leaks(name: str) -> None:
     count, _ = EXPECTED[name]
     watched = "'greenlet'" if name == "sqlalchemy" else "'numpy', 'greenlet'"
     end = f"print(inspector.leaks({watched}).run(lambda: run({count // 5})))"
-    assert printed("-c", TEXTS[name] + end) == "<leaks: none found>\n"
+    assert printed("-c", TEXTS[name] + end).startswith("<leaks: No fault was found in the references of ")
 
 
 @pytest.mark.core
