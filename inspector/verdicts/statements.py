@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from inspector.facts.conversion import ByteEvidence, Copy, Crossing, Loss, Materialized, Site
 from inspector.facts.statements import Bound, Did, Inside, Statement, Written
 from inspector.facts.unknown import Unknown
-from inspector.verdicts.advice import instead
+from inspector.verdicts.advice.told import instead
 from inspector.verdicts.copies import copies, judged
 from inspector.verdicts.reasons import brief, of_items, of_parts
+from inspector.verdicts.selections import selection
 
 NOT_IN_A_CELL = Unknown("not in a notebook")
 NO_CLOCK = Unknown("no clock was read")
@@ -135,7 +136,11 @@ def _makers(value: Bound, evidence: Sequence[ByteEvidence]) -> list[ByteEvidence
 def _bound(seen: _Seen, value: Bound, made: list[Copy], any_copied: bool, others: _Elsewhere) -> Statement:
     """The row of a value. `made`: by the calls whose result it is; `any_copied`: some call copied bytes."""
     did, reason, certain = _said(value, made, any_copied)
-    where = others.line_of(value, seen) if value.relation == "apart" and not made else ""
+    chosen = selection(seen.written.text, value)
+    if chosen is not None:
+        did, reason, certain = "copied", f"elements of {chosen.of}, {chosen.how}", True
+        value = replace(value, of=chosen.of)
+    where = others.line_of(value, seen) if value.relation == "apart" and not made and not chosen else ""
     if where:
         reason, certain = where, True
         did = did if value.values or did == "copied" else "new"

@@ -10,7 +10,7 @@ from inspector.facts.conversion import Loss, Trace
 from inspector.facts.nodes import Nodes
 from inspector.facts.statements import Statement, Statements
 from inspector.facts.unknown import Unknown
-from inspector.verdicts.advice import worth_a_change
+from inspector.verdicts.advice.told import worth_a_change
 from inspector.verdicts.answers.words import answer
 from inspector.verdicts.graph_nodes import graphs
 from inspector.verdicts.host_answers import advice, host_answers

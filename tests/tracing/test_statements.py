@@ -273,3 +273,27 @@ def test_a_value_that_is_a_view_in_part_has_a_row_for_its_other_parts(tmp_path: 
     assert rows == {"both": ("view", 20_000), "made": ("new", 40_000), "again": ("copied", 40_000)}
     assert {row.verdict for row in found["whole"].values()} == {"view"}
     assert found["equal"]["zeros"].verdict == "new", "equal zeros prove nothing"
+
+
+SELECTIONS = {
+    "np.roll(a, 5)": "moved", "np.repeat(a, 2)": "repeated", "a.repeat(2)": "repeated",
+    "np.tile(a, 3)": "repeated", "np.take(a, picked)": "selected", "a.take(picked)": "selected",
+    "np.compress(mask, a)": "selected", "a.compress(mask)": "selected", "np.extract(mask, a)": "selected",
+    "np.delete(a, [1, 2])": "selected", "np.sort(a)": "sorted", "np.partition(a, 9)": "sorted",
+}  # fmt: skip
+SELECTING = """import numpy as np
+a = np.random.default_rng(1).random(5000)
+mask, picked = a > 0.5, np.arange(0, 5000, 3)
+r = {}
+other = np.exp(np.roll(a, 5))
+b = a + 1
+"""
+
+
+@pytest.mark.parametrize("text", SELECTIONS)
+def test_elements_in_another_order_are_a_copy_of_them(text: str, tmp_path: Path) -> None:
+    trace, names, path = traced(SELECTING.format(text), tmp_path)
+    row = trace.lines[str(path), 4]
+    assert (row.verdict, row.of, row.certain, row.copied_bytes) == ("copied", "a", True, names["r"].nbytes)
+    assert np.isin(names["r"], names["a"]).all() and SELECTIONS[text] in row.reason
+    assert [trace.lines[str(path), line].verdict for line in (5, 6)] == ["new values", "new values"]

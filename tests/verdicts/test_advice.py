@@ -11,7 +11,7 @@ import pytest
 
 import inspector
 from inspector.facts.statements import Statement
-from inspector.verdicts.advice_rows import ADVICE
+from inspector.verdicts.advice.rows import ADVICE
 
 N: Final = 200_000
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")

@@ -9,7 +9,7 @@ from inspector.facts.amounts import size
 from inspector.facts.answers import Answer
 from inspector.facts.conversion import Copy
 from inspector.facts.statements import Statement
-from inspector.verdicts.advice_rows import ADVICE, Advice
+from inspector.verdicts.advice.rows import ADVICE, Advice
 from inspector.verdicts.answers.words import answer
 
 LEAST_BYTES = 1_000_000

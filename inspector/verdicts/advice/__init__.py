@@ -1,0 +1,3 @@
+"""What to write instead of lines that copy."""
+
+# SPDX-License-Identifier: MIT
