@@ -19,7 +19,7 @@ VERBS = {
     "One object": "inspect refcount owners chain retained materialization findings aliases conversions",
     "Two objects": "shares compare",
     "The whole process": "heap memory lost snapshot",
-    "Code that runs": "trace no_copy no_materialize leaks no_leaks breakpoints writes load",
+    "Code that runs": "trace no_copy no_materialize leaks no_leaks no_new breakpoints writes load",
     "Other processes": "attach stacks on",
     "C in a cell": "compile_c call_c",
     "Lazy vectors": "lazy check_lazy",

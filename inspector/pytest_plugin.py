@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from inspector.report import Report
 
 SECTION = "inspected"
-PROMISES = ("no_copy", "no_materialize")
+PROMISES = ("no_copy", "no_materialize", "no_new")
 """Markers, each the name of the block that a marked test runs in."""
 LEAKS = "references lost"
 _LEAKED = pytest.StashKey[list[tuple[str, Any]]]()
@@ -49,6 +49,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "no_materialize(*, least_bytes=1): the test fails if it materializes lazy data"
     )
     config.addinivalue_line(
+        "markers", "no_new(match): the test fails if it leaves new objects of a type, or of a pattern, alive"
+    )
+    config.addinivalue_line(
         "markers", "no_leaks(*modules): the test fails if native code certainly loses a reference"
     )
 
@@ -72,13 +75,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     if not found and kept is None:
         return (yield)
     from inspector.errors import InspectorError
-    from inspector.sessions import promises
+    from inspector.sessions import no_new, promises
 
     is_over = False
     try:
         with ExitStack() as blocks:
             for name, marker in found.items():
-                blocks.enter_context(getattr(promises, name)(*marker.args, **marker.kwargs))
+                room = no_new if name == "no_new" else promises
+                blocks.enter_context(getattr(room, name)(*marker.args, **marker.kwargs))
             if kept is not None:
                 blocks.enter_context(kept)
             result = yield

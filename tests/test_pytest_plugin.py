@@ -22,8 +22,26 @@ def test_hidden(inspect_report):
 """
 
 
-def pytest_in(folder: Path, *words: str) -> str:
-    (folder / "test_shown.py").write_text(TESTS)
+KEEPS = """
+import pytest
+
+class Session:
+    pass
+
+kept = []
+
+@pytest.mark.no_new("*.Session")
+def test_keeps():
+    kept.append(Session())
+
+@pytest.mark.no_new("*.Session")
+def test_lets_go():
+    session = Session()
+"""
+
+
+def pytest_in(folder: Path, *words: str, tests: str = TESTS) -> str:
+    (folder / "test_shown.py").write_text(tests)
     command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
 
@@ -43,3 +61,9 @@ def test_it_can_be_switched_off(tmp_path: Path) -> None:
 def test_it_loads_nothing_before_a_test_asks() -> None:
     script = "import sys, inspector.pytest_plugin; print(sorted(m for m in sys.modules if 'inspector' in m))"
     assert programs.python(script) == "['inspector', 'inspector.pytest_plugin']\n"
+
+
+def test_a_test_that_leaves_new_objects_fails_with_the_path_that_holds_them(tmp_path: Path) -> None:
+    told = pytest_in(tmp_path, "--strict-markers", tests=KEEPS)
+    assert "1 failed, 1 passed" in told
+    assert "1 new object of" in told and "test_shown.kept[0]" in told

@@ -28,6 +28,23 @@ def typed(steps: Sequence[Step], names: Mapping[int, str]) -> str:
     return "".join(_texts(steps, names))
 
 
+def path_of(one: _native.Subject, names: Mapping[int, str]) -> str:
+    """A shortest path from a root as a user would type it, else its ends; "" where no root reaches it."""
+    steps, *_ = _native.chain(one, tuple(names), OWN_CODE)
+    if not steps:
+        return ""
+    return typed(steps, names) or _ends(steps)
+
+
+def _ends(steps: Sequence[Step]) -> str:
+    """A path that cannot be typed, by its ends: "sys.last_value → … → huge of f"."""
+    first, last = steps[0], steps[-1]
+    root = f"{first[2]}.{first[5]}" if first[2] and isinstance(first[5], str) else first[2] or first[1]
+    what = last[5] if isinstance(last[5], (str, int)) else last[0]
+    held = f"{what} of {last[2] or last[1]}"
+    return root if len(steps) == 1 else f"{root} → {'… → ' * (len(steps) > 2)}{held}"
+
+
 def with_paths(owners: Sequence[Owner], found: Sequence[Row], names: Mapping[int, str]) -> tuple[Owner, ...]:
     """The owners with path and do. `names`: id of a dict -> the user's name for it."""
     holders = {row.holder.address: row.holder for row in found if row.holder is not None}

@@ -4,7 +4,7 @@
 import gc
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -15,8 +15,7 @@ from inspector.errors import InspectorError, TargetGone
 from inspector.facts.account import KINDS, Account, AccountPart, AccountRow, LargeObject
 from inspector.facts.heap import by_name
 from inspector.objects.classes import type_module
-from inspector.objects.ownership.paths import Step, typed
-from inspector.objects.ownership.quick import OWN_CODE
+from inspector.objects.ownership.paths import path_of
 from inspector.objects.ownership.rows import type_name
 from inspector.objects.reach.reached import blocks_of, has_blocks
 
@@ -108,24 +107,8 @@ def _largest(
     rows: list[tuple[_native.Subject, int]], names: Mapping[int, str], known: Mapping[int, str]
 ) -> tuple[LargeObject, ...]:
     return tuple(
-        LargeObject(type_name(one), size, known.get(one.address) or _path(one, names)) for one, size in rows
+        LargeObject(type_name(one), size, known.get(one.address) or path_of(one, names)) for one, size in rows
     )
-
-
-def _path(one: _native.Subject, names: Mapping[int, str]) -> str:
-    steps, *_ = _native.chain(one, tuple(names), OWN_CODE)
-    if not steps:
-        return ""
-    return typed(steps, names) or _ends(steps)
-
-
-def _ends(steps: Sequence[Step]) -> str:
-    """A path that cannot be typed, by its ends: "sys.last_value → … → huge of f"."""
-    first, last = steps[0], steps[-1]
-    root = f"{first[2]}.{first[5]}" if first[2] and isinstance(first[5], str) else first[2] or first[1]
-    what = last[5] if isinstance(last[5], (str, int)) else last[0]
-    held = f"{what} of {last[2] or last[1]}"
-    return root if len(steps) == 1 else f"{root} → {'… → ' * (len(steps) > 2)}{held}"
 
 
 def _of_another(pid: int) -> list[Area]:
