@@ -90,7 +90,7 @@ def test_the_bytes_of_reticulates_logical_matrix(tmp_path: Path, monkeypatch: py
     judged = judged_in_r("matrix(rep(c(TRUE, FALSE), 5e4), 100)", tmp_path, monkeypatch)
     (lost,) = [one for one in judged.fact if one.method == "reticulate"]
     assert (lost.kind, lost.object, lost.certain) == ("bytes leaked outside objects", "100000 B", False)
-    assert lost.objects in (3, 4)  # the last one's address may stand in memory that is over
+    assert 2 <= lost.objects <= 4  # the addresses of two may stand in memory that is over
     assert lost.conversion.function == "malloc" and "r_to_py_numpy" in lost.conversion.symbol
     assert [touch.function for touch in lost.stack[1:3]] == ["r_to_py_cpp", "r_to_py_impl"]
     assert lost.rule == "every block from malloc needs free on each return path"
