@@ -50,7 +50,7 @@ _CFFI = "import cffi; ffi = cffi.FFI(); p = ffi.new('double[]', n); x = ffi.buff
 _SERIES = "import pandas as pd; x = pd.Series(np.arange(n, dtype=float))"
 _ARROW = "import pyarrow as pa; x = pa.array(np.arange(n, dtype=float))"
 _POLARS = "import polars as pl; x = pl.Series('x', np.arange(n, dtype=float))"
-_SPARSE = "import scipy.sparse as sp; x = sp.random(2000, 2000, 0.1, format='csr', rng=0)"
+_SPARSE = "import scipy.sparse as sp; x = sp.csr_matrix((np.arange(n) % 7 + 1.0).reshape(-1, 500))"
 _XARRAY = "import xarray as xr; x = xr.DataArray(np.arange(n, dtype=float))"
 _HDF5 = "import h5py, io; x = h5py.File(io.BytesIO(), 'w').create_dataset('x', data=np.arange(n))"
 
