@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import re
 from typing import Final, Literal
 
 from inspector.facts.hosted import NOT_HOSTED, Hosted
@@ -202,6 +203,12 @@ class Copy:
     """The native frames that allocated the memory, innermost first; empty if not requested."""
 
 
+_NARROW: Final = re.compile(
+    r"(astype|dtype|\.to\b|view|asarray|array)\W.*\b(b?float16|float32|half|single|[<>=]?f[24])\b|\.(half|float)\(\)"
+)
+"""A conversion to a float narrower than Python's, as it is written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """A conversion that changed elements, found by comparing source and result after it returned."""
@@ -222,6 +229,11 @@ class Loss:
     confidence: Literal["certain", "by sample"]
     """certain: every element was compared; by sample: evenly spread ones, and `lost` is a lower bound."""
     site: Site
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether it is the rounding of a narrower float whose type the statement itself names."""
+        return self.rule == "precision" and bool(_NARROW.search(self.site.text))
 
 
 @dataclass(frozen=True, slots=True)

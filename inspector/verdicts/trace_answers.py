@@ -98,15 +98,10 @@ def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
     """Values of the user's that changed, the first one before and after."""
     for row in rows:
         for loss in row.losses:
-            if not _is_rounding(loss):
+            if not loss.is_asked_for:
                 text = f"{_changed(loss)} in line {row.site.line}: {_pair(loss)}."
                 yield answer("values-changed", text, "statements.rows")
                 return
-
-
-def _is_rounding(loss: Loss) -> bool:
-    """Whether the change is the rounding of a narrower float, which the user asked for by its type."""
-    return loss.rule == "precision" and "astype" in loss.site.text and "float" in loss.site.text
 
 
 def _changed(loss: Loss) -> str:

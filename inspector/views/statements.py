@@ -78,7 +78,8 @@ def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tu
     )
     for loss in row.losses[:1]:
         many = f"{loss.lost:,} of {loss.elements:,} values" if loss.elements > 1 else "a value"
-        yield (text(""), text(f"   {many} changed: {loss.before} → {loss.after}", "danger"))
+        style = "dim" if loss.is_asked_for else "danger"
+        yield (text(""), text(f"   {many} changed: {loss.before} → {loss.after}", style))
     for data in row.materialized[:1]:
         yield (text(""), text(f"   {_came(row.materialized)} {data.type_name}", "warn"))
     for one in row.inside:
