@@ -1,6 +1,7 @@
 """The boxes of a container against the container itself; drawn as text and as SVG."""
 
 # SPDX-License-Identifier: MIT
+import ctypes
 import re
 import sys
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import inspector
+from inspector import _native
 from inspector.facts.boxes import ContentBox
+from inspector.objects.probes.held import held as edges_of
 
 pytestmark = [pytest.mark.quick, pytest.mark.core]
 INNER = [1, 2]
@@ -76,10 +79,13 @@ def test_shared_parts_are_drawn_once_and_numbered() -> None:
 
 
 def test_secrets_stay_hidden_and_hostile_names_are_escaped() -> None:
-    x = {"password": "hunter2", "rows": [{"token": "t0ps3cret"}], "n": INNER}
-    found = inspector.inspect(x)
-    for shown in (found.to_html(), found.to_json(), found.to_text()):
-        assert "hunter2" not in shown and "t0ps3cret" not in shown
+    pairs = [("token", "t0ps3cret"), ("name", "shown")]
+    x = {"password": "hunter2", "rows": [{"token": "t0ps3cret"}], "passwords": ["hunter2"], "n": INNER}
+    for one in (x, pairs, {"headers": ("Authorization", "hunter2")}, (("api_key", "hunter2"), INNER)):
+        found = inspector.inspect(one)
+        for shown in (found.to_html(), found.to_json(), found.to_text()):
+            assert "hunter2" not in shown and "t0ps3cret" not in shown
+    assert "shown" in inspector.inspect(pairs).to_text()
     password = [INNER, "hunter2"]
     assert "hunter2" not in inspector.inspect(password).to_html()
     hostile = {"<script>": ["<b>&"], "n": INNER}
@@ -90,3 +96,11 @@ def test_secrets_stay_hidden_and_hostile_names_are_escaped() -> None:
 def test_constants_alone_and_long_lists_are_no_drawing() -> None:
     assert boxes([1, 2, "three", None]) == ()
     assert boxes([[] for _ in range(9)]) == ()
+
+
+def test_places_that_c_code_left_empty_are_not_read() -> None:
+    new = ctypes.pythonapi.PyList_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_ssize_t]
+    half = new(3)
+    assert boxes([half, INNER])[1].slots == ()
+    assert edges_of(_native.Subject(half)).edges == ()

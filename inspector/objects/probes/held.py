@@ -26,9 +26,9 @@ def held(subject: Subject) -> Step:
     if kind is dict:
         first = list(itertools.islice(x.items(), MOST))
         return _step(((f"[{key_text(Subject(key))}]", value) for key, value in first), len(x), "item")
-    if kind is list or kind is tuple:
-        return _step(((f"[{at}]", value) for at, value in enumerate(x[:MOST])), len(x), "item")
     found = referents((x,))
+    if (kind is list or kind is tuple) and len(found) == len(x):  # empty places cannot be read
+        return _step(((f"[{at}]", value) for at, value in enumerate(x[:MOST])), len(x), "item")
     if kind in (set, frozenset):
         return _step((("", value) for value in found), len(found), "item")
     return _step(((_said(kind, value), value) for value in found), len(found), "attribute")

@@ -13,6 +13,8 @@ from inspector.objects.referents import referents
 
 MOST_SLOTS: Final = 8
 """Places of the container that are drawn; of what it holds half as many."""
+MOST_ASKED: Final = 10_000
+"""Items of a list of which it is asked whether C code left places empty; a longer one has no places here."""
 MOST_TEXT: Final = 24
 """Characters of a value in its slot."""
 _CONSTANTS: Final = (int, float, complex, bool, type(None), str, bytes)
@@ -43,12 +45,24 @@ def _slots(
 ) -> tuple[tuple[ContentSlot, ...], int]:
     """The first places, and how many are left out. `grows`: objects that are not drawn yet become boxes."""
     pairs, count = _places(x, most, words)
-    return tuple(_slot(key, value, drawn, words, grows) for key, value in pairs), count - len(pairs)
+    hidden = type(x) is tuple and count == 2 and len(pairs) == 2 and _is_secret_text(pairs[0][1])
+    slots = (
+        ContentSlot(key, MASKED, -1)
+        if is_secret(key) or (at == 1 and hidden)
+        else _slot(key, value, drawn, words, grows)
+        for at, (key, value) in enumerate(pairs)
+    )
+    return tuple(slots), count - len(pairs)
+
+
+def _is_secret_text(x: Any) -> bool:
+    """Whether it names a secret: what stands beside it in a pair, `("token", "...")`, is hidden."""
+    return type(x) is str and is_secret(x)
 
 
 def _slot(key: str, value: Any, drawn: list[Any], words: Words, grows: bool) -> ContentSlot:
     if any(type(value) is kind for kind in _CONSTANTS):
-        return ContentSlot(key, _text(key, value), -1)
+        return ContentSlot(key, _text(value), -1)
     at = next((number for number, one in enumerate(drawn) if one is value), -1)
     if at < 0 and grows:
         drawn.append(value)
@@ -56,9 +70,7 @@ def _slot(key: str, value: Any, drawn: list[Any], words: Words, grows: bool) -> 
     return ContentSlot(key, "" if at >= 0 else words.what(value), at)
 
 
-def _text(key: str, value: Any) -> str:
-    if is_secret(key):
-        return MASKED
+def _text(value: Any) -> str:
     text = _native.preview(_native.Subject(value), ()) or type(value).__name__
     return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 1]}…"
 
@@ -73,5 +85,5 @@ def _places(x: Any, most: int, words: Words) -> tuple[list[tuple[str, Any]], int
 
 
 def _numbered(x: Any, most: int) -> Iterator[tuple[str, Any]]:
-    if type(x) is list or len(referents((x,))) == len(x):  # a tuple's empty slots cannot be read
+    if len(x) <= MOST_ASKED and len(referents((x,))) == len(x):  # empty slots cannot be read
         yield from ((f"[{at}]", value) for at, value in enumerate(x[:most]))
