@@ -77,6 +77,8 @@ ROWS = [
         ["-m", "core and not slow and not libraries and not r", "--ignore=tests/api/test_undisturbed.py"],
     ),
 ]
+FOREIGN = ("3.14 core",)
+"""Rows in a system of which nothing here decides whether it can be had: one that is LOST is told, no more."""
 
 
 def main(words):
@@ -98,7 +100,7 @@ def main(words):
     code = report(table, start)
     for title in lost:
         print(f"LOST     all of {title}: what it needs is not installed, or no chroot can be made for it")
-    return code or int(bool(lost))
+    return code or int(any(title not in FOREIGN for title in lost))
 
 
 def _entering(room):
