@@ -158,7 +158,7 @@ def test_what_a_view_keeps_beyond_itself_is_told() -> None:
         ("strided", "base"): 400_000,
     }
     assert found.total_bytes == 400_080
-    assert found.answers[0].text == "`few` keeps 800 kB that no name shows; `few.copy()` would keep 80 B."
+    assert found.answers[1].text == "`few` keeps 800 kB that no name shows; `few.copy()` would keep 80 B."
     assert found.kept_bytes == 1_199_920
 
 
@@ -169,4 +169,4 @@ def test_history_keeps_only_what_no_name_shows() -> None:
         history={"Out[1]": ([big], ""), "Out[2]": (other, "%reset out"), "Out[3]": (other[3:], "")},
     )
     assert [(row.place, row.bytes, row.do) for row in found.kept] == [("Out[2]", 400_000, "%reset out")]
-    assert found.answers[0].text == "400 kB more are held by `Out[2]`: `%reset out` frees them."
+    assert found.answers[1].text == "400 kB more are held by `Out[2]`: `%reset out` frees them."

@@ -10,9 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from PIL import Image
-from playwright.sync_api import sync_playwright
-
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "screens.md"
 PICTURES = ROOT / "docs" / "pictures" / "screens"
@@ -64,6 +61,9 @@ def file_name(title: str) -> str:
 
 
 def photographed(shown: dict[str, str], folder: Path) -> None:
+    from PIL import Image  # not everywhere the file is collected
+    from playwright.sync_api import sync_playwright
+
     PICTURES.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
