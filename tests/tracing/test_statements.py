@@ -249,7 +249,7 @@ def test_a_list_of_the_elements_is_a_copy_of_them(tmp_path: Path) -> None:
 IN_PART = """\
 import numpy as np, pandas as pd, pyarrow as pa
 x = np.arange(5000.0)
-table = pa.table({"n": x, "s": [f"name {n}" for n in range(5000)]})
+table = pa.table({"n": x, "m": x + 0.5, "s": [f"name {n}" for n in range(5000)]})
 frame = table.to_pandas()
 both = {"seen": x[::2], "made": x * 2, "again": x.copy()}
 whole = {"one": x[:10], "other": x[10:]}
@@ -266,8 +266,9 @@ def test_a_value_that_is_a_view_in_part_has_a_row_for_its_other_parts(tmp_path: 
         found.setdefault(row.site.text.partition(" = ")[0], {})[row.target] = row
     copied = not np.shares_memory(names["frame"]["n"].to_numpy(), names["table"]["n"].to_numpy())
     assert found["frame"]["frame"].verdict == "view"
-    assert found["frame"]["frame"].bytes == sum(map(len, names["frame"]["s"])) + 40_000 * (not copied)
-    assert copied is (found["frame"].get("n") is not None and found["frame"]["n"].verdict == "copied")
+    assert found["frame"]["frame"].bytes == sum(map(len, names["frame"]["s"])) + 80_000 * (not copied)
+    both = found["frame"].get("n, m")
+    assert copied is (both is not None and (both.verdict, both.bytes) == ("copied", 80_000))
     assert (found["frame"]["s"].verdict, found["frame"]["s"].bytes) == ("new", 8 * 5001)
     rows = {target: (row.verdict, row.bytes) for target, row in found["both"].items()}
     assert rows == {"both": ("view", 20_000), "made": ("new", 40_000), "again": ("copied", 40_000)}

@@ -202,10 +202,18 @@ def unpacked(
 
 
 def apart_from(value: Any, blocks: Blocks, operand: Before) -> Blocks:
-    """The blocks of a value that meet none of an operand's; () where not all blocks are known."""
-    met = {id(mine) for _, mine in meetings((operand.blocks, blocks)).get((0, 1), [])}
-    unknown = operand.total > len(operand.blocks) or isinstance(size_of(value, blocks), Unknown)
-    return () if unknown else tuple(one for one in blocks if id(one) not in met and one.range.bytes)
+    """The blocks of a value, of a table column by column, that meet none of an operand's; () where not all
+    blocks are known."""
+    if operand.total > len(operand.blocks) or isinstance(size_of(value, blocks), Unknown):
+        return ()
+    columns = tuple(block for _, part in _parts(value) for block in part)
+    pieces = columns if sum(map(_bytes, columns)) == sum(map(_bytes, blocks)) else blocks
+    met = {id(mine) for _, mine in meetings((operand.blocks, pieces)).get((0, 1), [])}
+    return tuple(one for one in pieces if id(one) not in met and one.range.bytes)
+
+
+def _bytes(block: Elements) -> int:
+    return block.size * block.itemsize_bytes
 
 
 def names_of(value: Any, blocks: Blocks) -> str:
