@@ -23,7 +23,8 @@ shell, shown = InteractiveShell.instance(), []
 for cell in json.load(sys.stdin):
     with capture_output() as told:
         shell.run_cell(cell, store_history=True)
-    shown.append("".join(one.data.get("text/html", "") for one in told.outputs))
+    pages = [one.data["text/html"] for one in told.outputs if "text/html" in one.data]
+    shown.append(pages[-1] if pages else "")  # before it, on a slow machine, what was under way
 print(json.dumps(shown))
 """
 STYLE = """<meta charset="utf-8"><meta name="color-scheme" content="light dark">
