@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import functools
 import pickle
+import re
 import sys
 from itertools import count, islice
 from typing import Any
@@ -237,9 +238,8 @@ print(found)
 def test_a_class_collected_while_owners_are_searched_still_owns() -> None:
     """`ctypes.create_string_buffer` makes a class, which only its own cycle holds when the block ends."""
     ended = ran("-c", COLLECTED)
-    calls = 2 if sys.version_info >= (3, 14) else 1  # its ctypes calls once more
-    assert ended.stderr == "" and ended.stdout.startswith("<leaks: No fault was found in the references of ")
-    assert f" of {calls} call" in ended.stdout
+    assert ended.stderr == ""  # ctypes calls once more on newer Pythons
+    assert re.fullmatch(r"<leaks: No fault was found in the references of [12] calls?\.>\n", ended.stdout)
 
 
 @pytest.mark.filterwarnings("ignore:Setting the dtype")
