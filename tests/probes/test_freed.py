@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +25,8 @@ TOO_SMALL: Final = {
     **{name: SHARED for name in kinds.FRAMES if "arrow" in name},
 }
 """What is told too small, and why; never too large."""
+TOO_SMALL_BEFORE_3: Final = ("MultiIndex",)
+"""The same of pandas 2, whose hash tables are C structs: seen with 2.2.0."""
 
 
 @functools.cache
@@ -42,7 +45,7 @@ def judged(table: str, name: str) -> None:
     assert said <= freed + slack, (said, freed, blocks)
     if name in TOO_SMALL:
         assert said < freed - slack, f"{name} is told in full by now: strike it off the table"
-    else:
+    elif name not in TOO_SMALL_BEFORE_3 or version("pandas") >= "3":
         assert said >= freed - slack, (said, freed, blocks)
 
 
