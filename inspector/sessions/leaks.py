@@ -204,10 +204,9 @@ class Leaked:
     @property
     def report(self) -> Report:
         """The verdicts as a Report."""
-        from inspector.report import Report
-        from inspector.verdicts.leak_words import leak_answers
+        from inspector.sessions.leaks_told import report
 
-        return Report(self.name, {"answers": leak_answers(self.fact), "leaks": self.fact})
+        return report(self.name, self.fact)
 
     def __iter__(self) -> Iterator[Verdict]:
         return iter(self.verdicts)

@@ -43,10 +43,9 @@ class Judged:
     @property
     def report(self) -> Report:
         """The verdicts as a Report."""
-        from inspector.report import Report
-        from inspector.verdicts.leak_words import leak_answers
+        from inspector.sessions.leaks_told import report
 
-        return Report("leaks", {"answers": leak_answers(self.fact), "leaks": self.fact})
+        return report("leaks", self.fact)
 
 
 def launch(command: Sequence[str], *modules: str, children: bool = False, quiet: bool = False) -> Judged:

@@ -1,11 +1,16 @@
 """Verdicts with their sentences, and with the text of the native source where it is at hand."""
 
 # SPDX-License-Identifier: MIT
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from inspector.facts.leaks import Leaks, Touch
-from inspector.verdicts.leak_words import told
+from inspector.verdicts.leak_words import leak_answers, told
+
+if TYPE_CHECKING:
+    from inspector.report import Report
 
 LARGEST_SOURCE_BYTES: Final = 8 << 20
 """A larger source file is not read (Cython writes some MB)."""
@@ -17,6 +22,13 @@ def with_words(fact: Leaks) -> Leaks:
     paths |= {one.conversion.path for one in fact.verdicts if isinstance(one.conversion, Touch)}
     texts = {path: _lines(Path(path)) for path in sorted(paths - {""})}
     return told(fact, {path: lines for path, lines in texts.items() if lines})
+
+
+def report(name: str, fact: Leaks) -> Report:
+    """The report of a fact: its first answers, then its verdicts."""
+    from inspector.report import Report
+
+    return Report(name, {"answers": leak_answers(fact), "leaks": fact})
 
 
 def _lines(path: Path) -> list[str]:

@@ -207,13 +207,14 @@ def apart_from(value: Any, blocks: Blocks, operand: Before) -> Blocks:
     if operand.total > len(operand.blocks) or isinstance(size_of(value, blocks), Unknown):
         return ()
     columns = tuple(block for _, part in _parts(value) for block in part)
-    pieces = columns if sum(map(_bytes, columns)) == sum(map(_bytes, blocks)) else blocks
+    pieces = columns if bytes_of(columns) == bytes_of(blocks) else blocks
     met = {id(mine) for _, mine in meetings((operand.blocks, pieces)).get((0, 1), [])}
     return tuple(one for one in pieces if id(one) not in met and one.range.bytes)
 
 
-def _bytes(block: Elements) -> int:
-    return block.size * block.itemsize_bytes
+def bytes_of(blocks: Blocks) -> int:
+    """Bytes of the elements of all blocks."""
+    return sum(block.size * block.itemsize_bytes for block in blocks)
 
 
 def names_of(value: Any, blocks: Blocks) -> str:
@@ -268,7 +269,7 @@ def size_of(value: Any, blocks: Blocks) -> int | Unknown:
     """Bytes of all its elements."""
     if type(value) not in (list, tuple, dict) and total_of(_native.Subject(value), blocks) > len(blocks):
         return Unknown("some of its blocks have no known address")
-    return sum(block.size * block.itemsize_bytes for block in blocks)
+    return bytes_of(blocks)
 
 
 def ranges_of(blocks: Blocks) -> tuple[Range, ...]:

@@ -165,8 +165,8 @@ class StatementWatch:
         if operand is None or not rest or isinstance(found.bytes, Unknown):
             self._add(found)
             return
-        self._add(replace(found, bytes=found.bytes - _size(rest)))
-        live = now[how.of] if how.of in now else now.get(found.of, ())
+        self._add(replace(found, bytes=found.bytes - values.bytes_of(rest)))
+        live = now.get(how.of, ())
         theirs = operand.blocks if live and id(live[0]) == operand.address else ()
         self._in_part(running, value, found.of, {one: values.like_one_of(one, theirs) for one in rest})
 
@@ -179,7 +179,7 @@ class StatementWatch:
             same = like is not False
             how = values.Related("apart", of if same else "", 0, "equal" if same else "", like is True)
             bound = self._bound(running, values.names_of(value, blocks), value, blocks, how)
-            self._add(replace(bound, bytes=_size(blocks), beside=of))
+            self._add(replace(bound, bytes=values.bytes_of(blocks), beside=of))
 
     def _unpacked(self, running: _Open, target: str, value: Any, now: dict[str, values.Found]) -> None:
         """Note a list of Python numbers that were the elements of an operand."""
@@ -219,10 +219,6 @@ class StatementWatch:
             both = isinstance(known.bytes, Unknown) or isinstance(found.bytes, Unknown)
             size = known.bytes if both else known.bytes + found.bytes  # type: ignore[operator]
             self._found[key] = replace(known, bytes=size, times=known.times + 1)
-
-
-def _size(blocks: Blocks) -> int:
-    return sum(one.size * one.itemsize_bytes for one in blocks)
 
 
 def _may_change(written: Written) -> bool:
