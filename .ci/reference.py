@@ -23,6 +23,7 @@ VERBS = {
     "Other processes": "attach stacks on",
     "C in a cell": "compile_c call_c",
     "Lazy vectors": "lazy check_lazy",
+    "From R": "r",
     "Values": "Report Unknown Immortal errors",
 }
 """The public names by what one asks about; a name that stands nowhere is an error."""

@@ -67,9 +67,8 @@ def inspect(
     subject = Subject(x)
     del x
     leave_out_call(subject)
-    from inspector.report import Report
-
     name = name or _typed(_caller()) or "object"
+    from inspector.report import Report
     from inspector.verdicts.answers.made import with_answers
     from inspector.verdicts.naming import named
 
@@ -81,18 +80,19 @@ def inspect(
     if "aliases" in also:
         facts["aliases"] = _asked("aliases", "aliases", subject, known or {})
     report = Report(name, with_answers(name, facts if reveal else _masked(name, facts)))
-    return report.drawn(width=width) if (width := _console_width()) else report
+    return _in_r(report, _caller() is None)
 
 
-def _console_width() -> int:
-    """Characters of a line at R's prompt; 0 where Python is not embedded in R."""
-    from inspector.objects.ownership.r_holders import is_embedded
-
-    if not is_embedded():
-        return 0
+def _in_r(report: Report, is_called_by_r: bool) -> Report:
+    """As wide as R's console; with what R had, where reticulate made `x` for the call."""
+    if "rpycall" not in sys.modules:  # reticulate's own
+        return report
     from inspector.objects.layouts.r_objects import console_width
+    from inspector.verdicts.r_objects import with_copy
 
-    return console_width()
+    if is_called_by_r and type(told := _asked("r_object", "before_conversion")) is tuple:
+        report = type(report)(*with_copy(report.name, report.facts, *told))
+    return report.drawn(width=width) if (width := console_width()) else report
 
 
 def _caller() -> FrameType | None:

@@ -13,6 +13,7 @@ from inspector.adapters.registry import numbers
 from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
+from inspector.objects.layouts.r_altrep import altrep_class, slot_text
 from inspector.objects.layouts.r_objects import (
     DATA,
     ENVIRONMENT,
@@ -97,8 +98,8 @@ class Rpy2Vectors(Adapter):
         if head.altrep:
             rows += [
                 ("ALTREP", " of ".join(altrep_class(head))),
-                ("data1", _slot_text(head.first)),
-                ("data2", _slot_text(head.second)),
+                ("data1", slot_text(head.first)),
+                ("data2", slot_text(head.second)),
             ]
         return tuple(rows)
 
@@ -147,7 +148,7 @@ def _container(head: Header, value: Any, spans: tuple[Range, ...]) -> Layer:
     evidence = [field("REF", references_text(head))]
     if head.altrep:
         what += ", ALTREP " + " of ".join(altrep_class(head))
-        evidence.append(field("data2", _slot_text(head.second)))
+        evidence.append(field("data2", slot_text(head.second)))
     lazy = value == "lazy"
     if value == "closed":
         evidence.append(field("external pointer", "NULL: its object is from another session"))
@@ -198,14 +199,6 @@ def _r_function(name: str) -> Any:
     return found
 
 
-def altrep_class(head: Header) -> tuple[str, str]:
-    """Class and package as the class registered itself (its attrib: a pairlist of two symbols and a type)."""
-    kind = header(head.third)
-    first = header(kind.attributes) if kind else None
-    second = header(first.second) if first else None
-    return (symbol_name(first.first) if first else "?", symbol_name(second.first) if second else "?")
-
-
 def _dim(head: Header, length: int) -> tuple[int, ...]:
     """The `dim` attribute of a matrix, if it is a plain integer vector; else one dimension."""
     row = header(head.attributes)
@@ -219,13 +212,6 @@ def _dim(head: Header, length: int) -> tuple[int, ...]:
             return shape if prod(shape) == length else (length,)
         row = header(row.second)
     return (length,)
-
-
-def _slot_text(address: int) -> str:
-    held = header(address)
-    if held is None:
-        return "unreadable"
-    return "NULL" if held.type == 0 else f"{TYPES.get(held.type, 'object')} at {address:#x}"
 
 
 ADAPTER = Rpy2Vectors()

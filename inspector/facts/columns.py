@@ -22,6 +22,8 @@ COLUMNS: Final = {
     "model": "model:Model",
     "materialization": "materialization:Materialization",
     "lazy": "lazy:Lazy",
+    "r_object": "r_object:RObject",
+    "r_memory": "r_object:RMemory",
     "aliases": "aliases:Aliases",
     "watch": "watch:Watch",
     "sharing": "sharing:Sharing",

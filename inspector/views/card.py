@@ -19,6 +19,7 @@ from inspector.views.converted import EVERY_ROW, MOST_ROWS, host_lines
 from inspector.views.grammar import Block, Fold, Line, Span
 from inspector.views.leaks import below_answers
 from inspector.views.plain import clipped
+from inspector.views.r_object import title as r_title
 from inspector.views.view import view
 from inspector.views.waits import hanging
 
@@ -34,6 +35,7 @@ ORDER = (
     "parts",
     "materialization",
     "lazy",
+    "r_object",
 )
 
 MOST_VALUE = 48
@@ -141,7 +143,9 @@ def _headline(name: str, facts: Mapping[str, Any]) -> Iterator[Line]:
     """The first line of a card about one object; a census or a difference has its own heading."""
     found = facts.get("object")
     if found is None or isinstance(found, Unknown):
-        if "refs" in facts or "object" in facts:
+        if "r_object" in facts:
+            yield Line(name, (Span(r_title(facts["r_object"])),), heading=True)
+        elif "refs" in facts or "object" in facts:
             yield Line(name, (), heading=True)
         return
     yield Line(name, (*_what(found, facts),), right=_note(facts), heading=True)

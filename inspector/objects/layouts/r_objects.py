@@ -6,6 +6,8 @@ pointers (pairlists, symbols, ALTREP) or length, true length and the elements.
 
 # SPDX-License-Identifier: MIT
 import struct
+from collections.abc import Iterator
+from typing import Any
 
 from inspector import _native
 from inspector.facts.record import dataclass
@@ -18,7 +20,7 @@ ITEM_BYTES = {10: 4, 13: 4, 14: 8, 15: 16, 16: 8, 19: 8, 20: 8, 24: 1}
 DATA = 48
 """Elements of a plain vector begin here."""
 NOT_MUTABLE = 0xFFFF
-PAIRLIST, ENVIRONMENT, LIST, POINTER = 2, 4, 19, 22
+PAIRLIST, ENVIRONMENT, PROMISE, LIST, POINTER = 2, 4, 5, 19, 22
 """SEXPTYPE numbers used here."""
 SLOTS_MAX, STEPS_MAX = 4096, 8
 """Most slots of a hash table, and most bindings in one of its chains."""
@@ -127,3 +129,35 @@ def console_width() -> int:
         return int(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD).Rf_GetOptionWidth())
     except (OSError, AttributeError):
         return 0
+
+
+def libr_function(name: str) -> Any:
+    """A function of the R in this process that takes an object and gives a word; None in other threads."""
+    import ctypes
+    import os
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    try:
+        found = getattr(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD), name)
+    except (OSError, AttributeError):
+        return None
+    found.restype, found.argtypes = ctypes.c_ssize_t, (ctypes.c_void_p,)
+    return found
+
+
+def bindings(environment: Header) -> Iterator[tuple[str, int]]:
+    """(name, address of the value) of an environment; of a promise that was forced, its value."""
+    chains = [environment.first]
+    table = header(environment.third)
+    if table is not None and table.type == LIST:
+        raw = _native.read(table.address + DATA, 8 * table.first) or b""
+        chains += memoryview(raw).cast("Q").tolist()
+    for chain in chains:
+        binding = header(chain)
+        while binding is not None and binding.type == PAIRLIST:
+            value = header(binding.first)
+            is_promise = value is not None and value.type == PROMISE
+            yield symbol_name(binding.third), value.first if is_promise and value else binding.first
+            binding = header(binding.second)

@@ -21,7 +21,16 @@ from inspector.objects.layouts.r_objects import (
 LOGICAL, INTEGER, REAL, COMPLEX, STRING, RAW = 10, 13, 14, 15, 16, 24
 KINDS: Final = {LOGICAL: "logical", INTEGER: "integer", REAL: "numeric", COMPLEX: "complex",
                 STRING: "character", RAW: "raw", LIST: "list"}  # fmt: skip
-CODES: Final = {LOGICAL: "i", INTEGER: "i", REAL: "d", COMPLEX: "d", STRING: "Q", LIST: "Q", RAW: "B"}
+CODES: Final = {
+    LOGICAL: "i",
+    INTEGER: "i",
+    REAL: "d",
+    COMPLEX: "d",
+    STRING: "Q",
+    LIST: "Q",
+    20: "Q",
+    RAW: "B",
+}
 NA_INTEGER: Final = -(1 << 31)
 ATTRIBUTES_MAX, TEXT_MAX = 64, 1 << 16
 

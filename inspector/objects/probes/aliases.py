@@ -41,18 +41,25 @@ def aliases(subject: _native.Subject, names: Mapping[int, str] | None = None) ->
     places, seen, known = Places(MappingTable()), {id(x)}, names or {}
     rows = [_alias(x, adapter, own, own, known, places, True)] if adapter is not None and own else []
     looked = len(rows)
-    for other, kind in _candidates(own):
-        if id(other) in seen:
-            continue
-        seen.add(id(other))
-        looked += 1
-        theirs = _spans(other, kind)
-        if theirs and common_spans(own, theirs):
-            rows.append(_alias(other, kind, theirs, own, known, places, False))
+    for other, kind, theirs in over(own, seen):
+        rows.append(_alias(other, kind, theirs, own, known, places, False))
+    looked += len(seen) - 1
     rows[1:] = sorted(rows[1:], key=lambda row: (-row.common_bytes, row.library, row.name, row.address))
     return Aliases(
         tuple(rows[:MOST_ALIASES]), looked, max(len(rows) - MOST_ALIASES, 0), tuple(_unnoticed(rows))
     )
+
+
+def over(own: Spans, seen: set[int] | None = None) -> Iterator[tuple[Any, Adapter, Spans]]:
+    """(object, adapter, its intervals) of each object over these bytes; `seen`: ids that were looked at."""
+    known = set() if seen is None else seen
+    for other, kind in _candidates(own):
+        if id(other) in known:
+            continue
+        known.add(id(other))
+        theirs = _spans(other, kind)
+        if theirs and common_spans(own, theirs):
+            yield other, kind, theirs
 
 
 def _candidates(own: Spans) -> Iterator[tuple[Any, Adapter]]:

@@ -1,0 +1,92 @@
+"""R's own objects, looked at from R: nothing is converted, and what was lazy stays lazy."""
+
+# SPDX-License-Identifier: MIT
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import r_libraries
+import reticulated
+
+from inspector.verdicts.r_objects import USES
+
+pytestmark = [pytest.mark.r, pytest.mark.timeout(300)]
+MAKES = {
+    "compact_intseq": "1:50",
+    "compact_realseq": "as.numeric(1:50)",
+    "deferred_string": "as.character(1:50)",
+}
+
+
+@pytest.fixture(scope="module")
+def cards(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Name -> the card that R printed, its spaces made one."""
+    classes = r_libraries.SEEDS / "altrep_classes" / "altrep_classes.R"
+    load = tmp_path_factory.mktemp("r") / "load.R"
+    built = r_libraries.built("altrep_classes").with_suffix("")
+    load.write_text(f"altrep_classes <- '{built}'\nsource('{classes}')\n")
+    script = Path(__file__).with_name("r_objects.R")
+    done = subprocess.run(
+        [reticulated.rscript(), str(script), str(load)], capture_output=True, text=True, timeout=200,
+        env={**os.environ, "RETICULATE_PYTHON": sys.executable}, cwd=load.parent,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    parts = re.split(r"^# (\w+) *\n", done.stdout, flags=re.M)[1:]
+    assert max(len(line) for line in done.stdout.splitlines()) <= 120
+    return {name: " ".join(text.split()) for name, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def test_a_compact_sequence_is_told_and_stays_compact(cards: dict[str, str]) -> None:
+    card = cards["sequence"]
+    assert card.startswith(
+        "x integer(1,000,000) A compact sequence 1 : 1,000,000 (ALTREP): 136 B; 0 of 4.0 MB"
+    )
+    assert "cumsum(x) and x[x > 3] will materialize it; sum(x), mean(x)" in card
+    assert "class compact_intseq of base" in card and "held by x" in card
+    assert cards["after"].endswith("1 : 1000000 (compact)")
+
+
+def test_a_card_of_a_copy_says_how_to_look_at_r_s_own(cards: dict[str, str]) -> None:
+    told = "A copy that reticulate made of R's integer(1,000,000), a compact sequence 1 : 1,000,000"
+    assert told in cards["by_reticulate"] and "source(inspector$r())" in cards["by_reticulate"]
+    assert cards["by_reticulate"].startswith("1:1e+06 list (1,000,000 items)")
+    assert "A copy that reticulate made" not in cards["python"] and "list (" in cards["python"]
+
+
+def test_holders_values_and_shared_bytes(cards: dict[str, str]) -> None:
+    assert "values 1 2 NA bytes 80 B REF 3 held by v, l$a, z in f()" in cards["plain"]
+    assert "Python's shown shows its 32 B: the same bytes, no copy." in cards["shared"]
+    assert "Writing to m copies 32 B first: 2 references." in cards["shared"]
+    memory = cards["memory"]
+    assert "x integer(1,000,000), compact sequence" in memory and "136 B 4.0 MB" in memory
+
+
+def test_lazy_classes_of_r_and_of_a_package(cards: dict[str, str]) -> None:
+    assert "over a compact sequence 1 : 10 (ALTREP): 1 of 10 elements are made so far" in cards["strings"]
+    assert 'values (not made) (not made) "3"' in cards["strings"]
+    assert "A class lazy_abs of altrep_classes (ALTREP): " in cards["class"]
+    assert (
+        "0 of 16 B materialized." in cards["class"] and "materialized: its 16 B are in" in cards["class_made"]
+    )
+    assert cards["html"] == "<div"
+
+
+def test_what_materializes_r_s_own_classes_does_so(tmp_path: Path) -> None:
+    """Each expression of the table on a fresh vector, judged by R's own inspect."""
+    lines = [
+        "lazy <- function(x) { t <- capture.output(.Internal(inspect(x)))",
+        '  grepl("(compact)", t[1], fixed = TRUE) || (grepl("deferred", t[1]) && length(t) == 2L) }',
+    ]
+    expected = []
+    for name, (made, kept) in USES.items():
+        for text in (*made, *kept):
+            lines.append(
+                f"x <- {MAKES[name]}; invisible(capture.output({text})); cat('{name}', lazy(x), '\\n')"
+            )
+            expected.append(f"{name} {'FALSE' if text in made else 'TRUE'}")
+    (tmp_path / "uses.R").write_text("\n".join(lines))
+    done = subprocess.run([reticulated.rscript(), "uses.R"], capture_output=True, text=True, cwd=tmp_path)
+    assert [line.strip() for line in done.stdout.splitlines()] == expected, done.stderr
