@@ -251,8 +251,11 @@ def is_plain() -> bool:
     if not hasattr(torch, "Tensor"):
         return False
     c = torch._C
-    modes = c._len_torch_dispatch_stack() + c._len_torch_function_stack()
-    return not modes and c._functorch.peek_interpreter_stack() is None
+    modes = [c._get_dispatch_stack_at(at) for at in range(c._len_torch_dispatch_stack())]
+    others = (
+        sum(not hasattr(type(one), "is_of_the_inspector") for one in modes) + c._len_torch_function_stack()
+    )
+    return not others and c._functorch.peek_interpreter_stack() is None
 
 
 def is_tensor(x: Any) -> bool:

@@ -92,6 +92,26 @@ class Inside:
 
 
 @dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator of torch that a line of the user's ran; one that only made a view is not kept."""
+
+    file: str
+    line: int
+    name: str
+    """"aten::clone"."""
+    called: str
+    """The function that the innermost Python line called: "contiguous"; "" if it called none by name."""
+    did: Literal["copied", "new", "in place"]
+    shape: str
+    """Of the first tensor that it made or wrote: "float32 (1000, 1000)"."""
+    bytes: int
+    """Made or written, of all times together."""
+    times: int
+    starts: tuple[int, ...] = ()
+    """Where its last results begin."""
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """One statement of the user's code."""
 
@@ -120,6 +140,8 @@ class Statement:
     native_ns: int | Unknown
     instead: str
     """Code that does the same without the copy: `np.asarray(x)`; "" where none is known."""
+    operators: tuple[Operator, ...] = ()
+    """Of torch, those that copied first, then by bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,12 @@ def argument_text(frame: FrameType, function: str) -> str:
     return "" if first is None or isinstance(first, ast.Starred) else _shown(first)
 
 
+def called_in(frame: FrameType) -> str:
+    """The name of the function or method that a frame calls now: "contiguous"; "" if its text is no call."""
+    call = _call(instruction_text(frame.f_code, frame.f_lasti, frame.f_globals))
+    return "" if call is None else _name(call.func)
+
+
 def argument_texts(frame: FrameType | None, function: str, count: int) -> tuple[str, ...]:
     """The `count` arguments in the call of `function` that `frame` is in; "a", "b" ... without its source."""
     import ast

@@ -15,9 +15,10 @@ from inspector.facts.unknown import Unknown
 from inspector.sessions.chosen_modules import names_of
 from inspector.sessions.statements.by_line import Lines
 from inspector.sessions.trace_facts import finished, left_in, statements, whole
-from inspector.tracing.arm.graph_calls import GraphCalls, wanted
+from inspector.tracing.arm.graph_calls import GraphCalls, names_package
 from inspector.tracing.arm.interrupts import Interrupts
 from inspector.tracing.arm.refusals import not_live
+from inspector.tracing.arm.torch_operators import Operators
 from inspector.tracing.record import modes
 from inspector.tracing.record.modes import Mode
 
@@ -44,7 +45,7 @@ class Traced:
 
     def __init__(self, recorder: Recorder | None, events: Events | None = None, *, name: str = "trace",
                  copies_wanted: bool = True, out: str | Path | None = None) -> None:  # fmt: skip
-        self._graphs = GraphCalls(recorder is not None and wanted(recorder.modules))
+        self._graphs = GraphCalls(recorder is not None and names_package(recorder.modules, "pytensor"))
         self._recorder, self._events, self.name = recorder, events, name
         self.copies_wanted, self.out = copies_wanted, out
         self._query: Query | None = None
@@ -62,9 +63,12 @@ class Traced:
         from inspector.sessions.statements.watch import StatementWatch
 
         self._watch = StatementWatch()
+        wanted = self.by_statement and self._recorder.grade != "count"
+        if wanted and names_package(self._recorder.modules, "torch"):
+            self._recorder.operators = Operators()
         with self._interrupts.begun():
             self._recorder.start()
-            if self.by_statement and self._recorder.grade != "count":
+            if wanted:
                 unrecorded(self._watch.begin)
             self._graphs.begin()
         return self

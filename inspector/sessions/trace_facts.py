@@ -51,8 +51,9 @@ def statements(events: Events, query: Query, fact: Trace) -> Statements:
     from inspector.verdicts.statements import statements as concluded
 
     rows = concluded(
-        events.written, events.bound, query.evidence(), fact.losses, fact.crossings, fact.materialized
-    )
+        events.written, events.bound, query.evidence(), fact.losses, fact.crossings, fact.materialized,
+        events.operators,
+    )  # fmt: skip
     return Statements(rows, events.values_seen)
 
 

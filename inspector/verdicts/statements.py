@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from inspector.facts.conversion import ByteEvidence, Copy, Crossing, Loss, Materialized, Site
-from inspector.facts.statements import Bound, Did, Inside, Statement, Written
+from inspector.facts.statements import Bound, Did, Inside, Operator, Statement, Written
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.advice.told import instead
 from inspector.verdicts.copies import copies, judged
+from inspector.verdicts.operators import by_weight, did_of, inside, maker, not_torchs, together
 from inspector.verdicts.reasons import brief, of_items, of_parts
 from inspector.verdicts.selections import selection
 
@@ -30,6 +31,7 @@ class _Seen:
     evidence: list[ByteEvidence] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
     materialized: list[Materialized] = field(default_factory=list)
+    operators: list[Operator] = field(default_factory=list)
     calls: int = 0
     ns: int | Unknown = 0
 
@@ -60,6 +62,7 @@ def statements(
     losses: tuple[Loss, ...] | Unknown,
     crossings: Iterable[Crossing],
     materialized: Iterable[Materialized] = (),
+    operators: Iterable[Operator] = (),
 ) -> tuple[Statement, ...]:
     """One row for each value that a statement bound, or one for a statement that bound none with bytes."""
     seen = {(one.file, one.line): _Seen(one) for one in written}
@@ -76,6 +79,9 @@ def statements(
     for data in materialized:
         if (key := _key(data.site, lines)) is not None:
             seen[key].materialized.append(data)
+    for one in operators:
+        if (key := lines.get((one.file, one.line))) is not None:
+            seen[key].operators.append(one)
     for crossing in crossings:
         if (key := _key(crossing.site, lines)) is not None:
             _add(seen[key], crossing)
@@ -115,7 +121,8 @@ def _rows(seen: _Seen, elsewhere: _Elsewhere) -> list[Statement]:
     ]
     known = {id(found) for made in makers for found in made}
     rest = copies(found for found in seen.evidence if id(found) not in known)
-    rows[0] = _with(seen, rows[0], _inside(seen, [copy for copy in rest if copy.verdict == "copied"]))
+    by = [maker(value, seen.operators) for value in seen.bound]
+    rows[0] = _with(seen, rows[0], _inside(seen, [copy for copy in rest if copy.verdict == "copied"], by))
     return rows
 
 
@@ -136,11 +143,20 @@ def _makers(value: Bound, evidence: Sequence[ByteEvidence]) -> list[ByteEvidence
 def _bound(seen: _Seen, value: Bound, made: list[Copy], any_copied: bool, others: _Elsewhere) -> Statement:
     """The row of a value. `made`: by the calls whose result it is; `any_copied`: some call copied bytes."""
     did, reason, certain = _said(value, made, any_copied)
+    by_operator = maker(value, seen.operators)
+    if by_operator is not None:
+        if did != did_of(by_operator):
+            did, reason, made = did_of(by_operator), by_operator.name, []
+        certain = True
     chosen = selection(seen.written.text, value)
     if chosen is not None:
         did, reason, certain = "copied", f"elements of {chosen.of}, {chosen.how}", True
         value = replace(value, of=chosen.of)
-    where = others.line_of(value, seen) if value.relation == "apart" and not made and not chosen else ""
+    where = (
+        others.line_of(value, seen)
+        if value.relation == "apart" and not (made or chosen or by_operator)
+        else ""
+    )
     if where:
         reason, certain = where, True
         did = did if value.values or did == "copied" else "new"
@@ -191,6 +207,10 @@ def _names(written: Written, copy: Copy) -> bool:
 def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
     """The row of a statement whose value was not seen: what its calls did."""
     copied = [copy for copy in found if copy.verdict == "copied"]
+    if seen.operators:
+        whole, made = together(seen.operators)
+        row = _row(seen.written, "", whole, "", made, made if whole == "copied" else 0, "", True, 1)
+        return [_with(seen, row, () if whole == "copied" else _inside(seen, copied))]
     fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
     named = sorted((one for one in found if _names(seen.written, one)), key=lambda one: -one.span_bytes)
     first = next(iter([*named, *copied, *fresh, *found]), None)
@@ -211,7 +231,7 @@ def _with(seen: _Seen, row: Statement, inside: tuple[Inside, ...]) -> Statement:
     """The first row of a statement, with what belongs to the statement as a whole."""
     return replace(
         row, inside=inside, losses=tuple(seen.losses), materialized=tuple(seen.materialized),
-        calls=seen.calls, native_ns=seen.ns,
+        calls=seen.calls, native_ns=seen.ns, operators=by_weight(seen.operators),
     )  # fmt: skip
 
 
@@ -225,7 +245,13 @@ def _row(
     return Statement(*head, False, (), (), (), 0, NO_CLOCK, "")
 
 
-def _inside(seen: _Seen, copied: list[Copy]) -> tuple[Inside, ...]:
+def _inside(seen: _Seen, copied: list[Copy], by: Sequence[Operator | None] = ()) -> tuple[Inside, ...]:
+    if seen.operators:
+        return (*inside(seen.operators, by), *_inside_of(seen, not_torchs(copied)))[:1]
+    return _inside_of(seen, copied)
+
+
+def _inside_of(seen: _Seen, copied: list[Copy]) -> tuple[Inside, ...]:
     if not copied:
         return ()
     known = [value.library for value in seen.bound if value.library not in NO_LIBRARY]

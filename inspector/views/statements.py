@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from inspector.facts.amounts import counted, size
 from inspector.facts.conversion import Materialized
-from inspector.facts.statements import Inside, Statement, Statements
+from inspector.facts.statements import Inside, Operator, Statement, Statements
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Line, Span, Table, text
 from inspector.views.plain import clipped
@@ -15,6 +15,8 @@ from inspector.views.view import blocks
 MOST_ROWS = 20
 BARS = " ▁▂▃▄▅▆▇█"
 MOST_SOURCE = 28
+MOST_OPERATORS = 2
+"""Shown of one statement."""
 STYLES = {"copied": "warn", "view": "good", "shared": "good", "same object": "good", "in place": "good"}
 
 
@@ -82,7 +84,9 @@ def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tu
         yield (text(""), text(f"   {many} changed: {loss.before} → {loss.after}", style))
     for data in row.materialized[:1]:
         yield (text(""), text(f"   {_came(row.materialized)} {data.type_name}", "warn"))
-    for one in row.inside:
+    if said := ran(row):
+        yield (text(""), text(f"   {said}", "warn" if row.operators[0].did == "copied" else "dim"))
+    for one in () if said and row.operators[0].did == "copied" else row.inside:
         yield (text(""), text(f"   {inside(one)}", "dim"))
 
 
@@ -119,3 +123,26 @@ def inside(found: Inside) -> str:
     """What a library copied on the way, in words."""
     copies = "1 copy" if found.copies == 1 else f"{found.copies:,} copies"
     return f"inside {found.library}: {copies}, {size(found.bytes)}"
+
+
+def ran(row: Statement) -> str:
+    """ "torch: contiguous → clone copied 4.0 MB, addmm new 8.0 MB, 2 more"; "" where the row says it all."""
+    made: dict[tuple[str, str], tuple[int, int]] = {}
+    for one in row.operators:
+        key = one.did, _called(one)
+        times, total = made.get(key, (0, 0))
+        made[key] = times + one.times, total + one.bytes
+    if not made or (len(made) == 1 and not row.inside):
+        return ""
+    first = [_did(*key, *amount) for key, amount in list(made.items())[:MOST_OPERATORS]]
+    left = len(made) - len(first)
+    return f"torch: {', '.join([*first, *([f'{left} more'] if left else [])])}"
+
+
+def _did(did: str, called: str, times_: int, total: int) -> str:
+    return f"{called}{f' ×{times_:,}' if times_ > 1 else ''} {did} {size(total)}"
+
+
+def _called(one: Operator) -> str:
+    name = one.name.removeprefix("aten::")
+    return f"{one.called} → {name}" if one.did == "copied" and one.called not in ("", name) else name

@@ -27,9 +27,9 @@ _listeners: list[GraphCalls] = []
 _replaced: list[tuple[type, Any]] = []
 
 
-def wanted(modules: Sequence[str]) -> bool:
-    """Whether a trace of these modules has graphs: pytensor is one, or none was named."""
-    return not modules or any(name.partition(".")[0] == "pytensor" for name in modules)
+def names_package(modules: Sequence[str], package: str) -> bool:
+    """Whether a trace of these modules has a package: it is one of them, or none was named."""
+    return not modules or any(name.partition(".")[0] == package for name in modules)
 
 
 class GraphCalls:

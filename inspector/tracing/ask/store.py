@@ -21,7 +21,7 @@ from inspector.errors import InspectorError, unwritable
 from inspector.facts.conversion import Counted, Materialized, Seen, Site
 from inspector.facts.converted import NO_LINES, HostLines
 from inspector.facts.native import Place
-from inspector.facts.statements import Bound, Written
+from inspector.facts.statements import Bound, Operator, Written
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.tracing.events.call_counts import NOT_SAVED
@@ -123,6 +123,7 @@ def head_of(events: Events) -> dict[str, Any]:
         "grade": events.grade,
         "written": [to_wire(one) for one in events.written],
         "bound": [to_wire(one) for one in events.bound],
+        "operators": [to_wire(one) for one in events.operators],
         "values_seen": events.values_seen,
         "host_lines": to_wire(events.host_lines),
     }
@@ -201,6 +202,7 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         materialized=tuple(from_wire(Materialized, one) for one in head.get("materialized", ())),
         written=tuple(from_wire(Written, one) for one in head.get("written", ())),
         bound=tuple(from_wire(Bound, one) for one in head.get("bound", ())),
+        operators=tuple(from_wire(Operator, one) for one in head.get("operators", ())),
         values_seen=bool(head.get("values_seen")),
         host_lines=from_wire(HostLines, head.get("host_lines", to_wire(NO_LINES))),
         **{name: head[name] for name in ("hooked_imports", "tick_ps", "dropped", "wall_ns", "grade")},

@@ -12,7 +12,7 @@ from inspector import _native
 from inspector.facts.conversion import Counted, Materialized, Seen, Site
 from inspector.facts.converted import NO_LINES, HostLines
 from inspector.facts.native import Place
-from inspector.facts.statements import Bound, Written
+from inspector.facts.statements import Bound, Operator, Written
 from inspector.facts.unknown import Unknown
 
 KINDS: Final = {name: number for name, number, _ in _native.EVENT_KINDS}
@@ -93,6 +93,8 @@ class Events:
     """The statements of the user's code that records or values belong to."""
     bound: tuple[Bound, ...] = ()
     """Values that they bound."""
+    operators: tuple[Operator, ...] = ()
+    """Of torch."""
     values_seen: bool = False
     """Whether values were looked at."""
     host_lines: HostLines = NO_LINES

@@ -21,6 +21,7 @@ from inspector.tracing.arm.materializing import Materializations
 from inspector.tracing.arm.numpy_table import callers_of_numpy
 from inspector.tracing.arm.pointers import Pointers, hooked, with_pointers
 from inspector.tracing.arm.targets import Targets
+from inspector.tracing.arm.torch_operators import Operators
 from inspector.tracing.arm.type_slots import TypeSlots
 from inspector.tracing.events.call_counts import Counts
 from inspector.tracing.events.name_tables import Tables, library_of
@@ -94,6 +95,8 @@ class Recorder:
     stream: Stream | None = None
     """The file for every record; None: the last records stay in memory."""
     materialized: Materializations = field(init=False)
+    operators: Operators | None = None
+    """torch's; None: not watched."""
     armed: Callable[[Tables], None] | None = None
     """Called with the tables each time that more is hooked."""
     told: Told | None = None
@@ -139,6 +142,8 @@ class Recorder:
             raise
         self._tell()
         self.materialized.begin()
+        if self.operators is not None:
+            self.operators.begin()
         _native.ask_spans(reported_spans.asker())
         self.began_ns = time.monotonic_ns()
         _native.calls_of_stdlib(self.found.wants_stdlib())
@@ -170,6 +175,8 @@ class Recorder:
         packages = self.found.packages()
         if _native.unrecorded(reported_spans.prepare):
             _native.ask_spans(reported_spans.asker())  # clears the types that no adapter knew before
+        if self.operators is not None:
+            _native.unrecorded(self.operators.widen)
         more = self._arm()
         if not self.modules and self.imports is not None and self.found.packages() != packages:
             self.imports.choose(self.found.packages())
@@ -206,7 +213,8 @@ class Recorder:
             seen = with_pointers(tables.seen, words)
             tables = replace(tables, names=tables.names | called, modules=tables.modules | modules, seen=seen)
             made = self._events(rings, wall_ns, tables)
-            return replace(made, outdone=self.blocks is not None and self.blocks.outdone)
+            ran = self.operators.found() if self.operators is not None else ()
+            return replace(made, outdone=self.blocks is not None and self.blocks.outdone, operators=ran)
         finally:
             self._forget()
 
@@ -227,7 +235,7 @@ class Recorder:
         wall_ns = time.monotonic_ns() - self.began_ns
         _native.ask_spans(None)
         self.materialized.end()
-        for source in (self.watch, self.imports, self.blocks, self.foreign, self.slots):
+        for source in (self.operators, self.watch, self.imports, self.blocks, self.foreign, self.slots):
             if source is not None:
                 source.end()
         _native.calls_disarm()
