@@ -10,6 +10,22 @@ Made = Literal["new", "reused", "copied", "view", "in place", "no array"]
 
 
 @dataclass(frozen=True, slots=True)
+class Breach:
+    """What an op did to an input against its own word, or against the rules of references."""
+
+    did: Literal["writes", "leaked", "over-released"]
+    """writes: no destroy_map names it; the others are counted in C code, where it makes its outputs anew."""
+    of: str
+    """The input as in `takes`; "x's dtype"."""
+    refs: int
+    """References more (or, below 0, fewer) than there are owners; 0 for a write."""
+    place: str
+    """The line of the op's own template that does it, "op.py:19"; "" if none is found."""
+    certain: bool
+    """Whether no other Python thread could have changed the count."""
+
+
+@dataclass(frozen=True, slots=True)
 class NodeRun:
     """One node in one call; of several calls the last, with the time of all."""
 
@@ -28,6 +44,9 @@ class NodeRun:
     """Whether the op's view_map and destroy_map say so too."""
     bytes: int | Unknown
     ns: int | Unknown
+    source: str = ""
+    """Where its op's code begins in the generated C: ".../mod.cpp:356"; "" if Python ran it."""
+    breaches: tuple[Breach, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

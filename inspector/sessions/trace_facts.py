@@ -48,7 +48,7 @@ def whole(events: Events, query: Query, copies_wanted: bool) -> Trace:
 
 def statements(events: Events, query: Query, fact: Trace) -> Statements:
     """What each statement of the user's code did."""
-    from inspector.verdicts.statements import statements as concluded
+    from inspector.verdicts.statements.rows import statements as concluded
 
     rows = concluded(
         events.written, events.bound, query.evidence(), fact.losses, fact.crossings, fact.materialized,

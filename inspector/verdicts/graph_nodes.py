@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
-from inspector.facts.nodes import GraphCall, Nodes
+from inspector.facts.nodes import Breach, GraphCall, NodeRun, Nodes
 from inspector.verdicts.answers.words import answer
 
 CALLS = "nodes.calls"
@@ -20,6 +20,12 @@ def graphs(found: Nodes) -> Iterator[Answer]:
     for one in calls[:1]:
         if one.unwatched:
             yield answer("graph-not-watched", f"Not watched inside: {one.unwatched}.", CALLS)
+    for one in calls:
+        yield from (
+            answer("graph-contract", said(row, breach), CALLS, certain=breach.certain)
+            for row in one.nodes
+            for breach in row.breaches
+        )
     undeclared = [row for one in calls for row in one.nodes if not row.declared]
     if undeclared:
         row = undeclared[0]
@@ -50,3 +56,14 @@ def _sums(one: GraphCall) -> str:
         if amount
     ]
     return f"{', '.join(parts) or 'no bytes made'}; {nodes}, {spent}"
+
+
+def said(row: NodeRun, one: Breach) -> str:
+    """What an op did against its word, in a sentence."""
+    where = f": `{one.place.rpartition('/')[2]}`" if one.place else ""
+    head = f"Node {row.number}, {row.op.partition('{')[0]},"
+    if one.did == "writes":
+        return f"{head} writes to {one.of}, which its destroy_map does not name."
+    refs = counted(abs(one.refs), "reference")
+    gave = "gives back" if one.did == "over-released" else "never gives back"
+    return f"{head} {gave} {refs} to {one.of}{' that it does not own' * (one.refs < 0)}{where}."

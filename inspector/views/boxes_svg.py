@@ -13,9 +13,9 @@ CELL, ROW, GAP, COLUMN = 7.2, 19, 10, 76
 """Width of a character, height of a row, space between boxes, and between the columns; in pixels."""
 PAD: Final = 8
 MOST_CHARACTERS: Final = 30
-_INK = "var(--jp-content-font-color1, currentColor)"
-_LINE = "var(--jp-border-color1, light-dark(#b8bfc6, #4a525b))"
-_GROUND = "var(--jp-layout-color2, light-dark(#f3f5f7, #1f252b))"
+INK = "var(--jp-content-font-color1, currentColor)"
+LINE = "var(--jp-border-color1, light-dark(#b8bfc6, #4a525b))"
+GROUND = "var(--jp-layout-color2, light-dark(#f3f5f7, #1f252b))"
 
 
 class Placed(NamedTuple):
@@ -44,11 +44,16 @@ def drawn(boxes: Sequence[ContentBox], weights: Sequence[str], alt: str) -> str:
         for row, slot in enumerate(place.box.slots, 1)
         if slot.box >= 0
     )
+    return picture(width, height, alt, f"{''.join(map(_box, places))}{arrows}")
+
+
+def picture(width: float, height: float, alt: str, body: str) -> str:
+    """One <svg> element with this body."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" role="img" '
         f'aria-label="{escape(plain(alt))}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;font-size:12px;fill:{_INK}">'
-        f"{''.join(map(_box, places))}{arrows}</svg>"
+        f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;font-size:12px;fill:{INK}">'
+        f"{body}</svg>"
     )
 
 
@@ -82,23 +87,23 @@ def _box(place: Placed) -> str:
     x, y, box = place.x, place.y, place.box
     frame = f'x="{x:.1f}" y="{y:.1f}" width="{place.width:.1f}"'
     rows = "".join(
-        _words(x, y, row, _key(slot), "dim")
-        + _words(x + (cells(_key(slot)) + 2) * CELL, y, row, slot.text, "")
+        words(x, y, row, _key(slot), "dim") + words(x + (cells(_key(slot)) + 2) * CELL, y, row, slot.text, "")
         for row, slot in enumerate(box.slots, 1)
     )
     if box.slots and box.left_out:
-        rows += _words(x, y, len(box.slots) + 1, f"… {box.left_out:,} more", "dim")
+        rows += words(x, y, len(box.slots) + 1, f"… {box.left_out:,} more", "dim")
     name = clipped(box.name, MOST_CHARACTERS)
-    title = _words(x, y, 0, name, "name") if name else ""
+    title = words(x, y, 0, name, "name") if name else ""
     what = f"{clipped(box.what, MOST_CHARACTERS)}  {place.weight}".rstrip()
-    title += _words(x + (cells(name) + 2) * CELL * bool(name), y, 0, what, "dim")
+    title += words(x + (cells(name) + 2) * CELL * bool(name), y, 0, what, "dim")
     return (
-        f'<rect {frame} height="{place.height:.1f}" rx="3" style="fill:none;stroke:{_LINE}"/>'
-        f'<rect {frame} height="{ROW}" rx="3" style="fill:{_GROUND};stroke:{_LINE}"/>{title}{rows}'
+        f'<rect {frame} height="{place.height:.1f}" rx="3" style="fill:none;stroke:{LINE}"/>'
+        f'<rect {frame} height="{ROW}" rx="3" style="fill:{GROUND};stroke:{LINE}"/>{title}{rows}'
     )
 
 
-def _words(x: float, y: float, row: int, text: str, style: str) -> str:
+def words(x: float, y: float, row: int, text: str, style: str) -> str:
+    """A line of text in the code font, in a row of a box."""
     if not text:
         return ""
     colour = css(style).replace("color:", "fill:") if style else ""

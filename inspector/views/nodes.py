@@ -4,11 +4,12 @@
 from inspector.facts.amounts import counted, size
 from inspector.facts.nodes import Door, GraphCall, NodeRun, Nodes
 from inspector.facts.unknown import Unknown
-from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table, text
+from inspector.views.grammar import Block, Fold, Line, Picture, Prose, Span, Table, text
+from inspector.views.nodes_svg import drawn
 from inspector.views.view import blocks
 
 _SHOWN = 14
-_CELLS = 6
+_CELLS = 4
 _MS = 1e6
 
 
@@ -37,7 +38,10 @@ def _call(one: GraphCall) -> list[Block]:
     rows += [_door(door) for door in one.doors if door.side != "in"]
     table = Table(("", "", "", "", ""), tuple(rows), (3,))
     advice = dict.fromkeys(door.do for door in one.doors if door.do)
-    return [Fold(head, (table,), _SHOWN), *(Line("instead", text(do)) for do in advice)]
+    alt = f"{one.name}: {', '.join(f'{row.number} {row.op} {row.made}' for row in one.nodes)}"
+    svg = drawn(one, alt)
+    picture = [Picture((), alt, svg)] if svg else []
+    return [Fold(head, (table,), _SHOWN), *picture, *(Line("instead", text(do)) for do in advice)]
 
 
 def _node(row: NodeRun, most: int, only_declared: bool) -> tuple[tuple[Span, ...], ...]:
@@ -54,7 +58,7 @@ def _node(row: NodeRun, most: int, only_declared: bool) -> tuple[tuple[Span, ...
         (Span(row.op, "code"), Span(taken[:24], "dim")),
         text(made, style),
         text(size_),
-        text(f"{_by(row.by)}{_time(row, most)}", "dim"),
+        text(f"{_by(row)}{_time(row, most)}", "dim"),
     )
 
 
@@ -62,8 +66,10 @@ def _joined(made: str, of: str) -> str:
     return f"of {of}" if made == "view" and of else f"on {of}" if made == "in place" and of else ""
 
 
-def _by(by: str) -> str:
-    return by if by in ("C", "Python") else ""
+def _by(row: NodeRun) -> str:
+    """ "C:88" with the line in the generated file, "Python"; "" where all nodes are one function."""
+    line = row.source.rpartition(":")[2]
+    return f"{row.by}{line and f':{line}'}" if row.by in ("C", "Python") else ""
 
 
 def _time(row: NodeRun, most: int) -> str:

@@ -1,6 +1,8 @@
 """pytensor: each node of a call, checked against addresses and against a call without a trace."""
 
 # SPDX-License-Identifier: MIT
+import ctypes
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -142,6 +144,67 @@ def test_an_error_is_the_same_and_everything_is_put_back(linker: str) -> None:
         f(np.ones(2), np.ones(3))
     assert type(f).__call__ is kept and f.vm is vm
     assert f(np.ones(2), np.ones(2)) == 2
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("linker", ["cvm", "vm"])
+@pytest.mark.parametrize("does", ["writes", "views", "leaked", "over-released", ""])
+def test_an_op_that_breaks_its_word_is_told(does: str, linker: str) -> None:
+    """Told on the first call, with the line of the op's source where only one can do it."""
+    import theano_op
+    from pytensor import tensor as pt
+    from pytensor.compile.mode import Mode
+
+    x, given = pt.dvector("x"), np.arange(5.0)
+    kept = [given]
+    with pytensor.config.change_flags(cxx="g++"):
+        f = pytensor.function([x], theano_op.Careless(does)(x), mode=Mode(linker=linker, optimizer=None))
+        call = traced(f, given)[1]
+    counted = inspector.refcount(given) - len(kept) - 1
+    (node,) = call.nodes
+    wanted = {"": [], "views": [], "writes": [("writes", "x", 0)]}
+    refs = {"leaked": 1, "over-released": -1}.get(does, 0)
+    assert [(one.did, one.of, one.refs) for one in node.breaches] == wanted.get(does, [(does, "x", refs)])
+    assert counted == refs and node.declared == (does != "views") and (given[0] == 1) == (does == "writes")
+    path, line = node.source.rsplit(":", 1)
+    assert Path(path).read_text().splitlines()[int(line) - 1] == "// Op class Careless"
+    if refs:
+        (breach,) = node.breaches
+        file, at = breach.place.rsplit(":", 1)
+        assert f'"{does}"' in Path(file).read_text().splitlines()[int(at) - 1]
+        change = ctypes.pythonapi.Py_DecRef if refs > 0 else ctypes.pythonapi.Py_IncRef
+        change(ctypes.py_object(given))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_articles_op_is_told_with_the_line_of_its_template() -> None:
+    import theano_op
+    from pytensor import tensor as pt
+    from pytensor.compile.mode import Mode
+
+    x, y = pt.dvector("x"), pt.dscalar("y")
+    with pytensor.config.change_flags(cxx="g++"):
+        for first in ("", "Py_INCREF"):
+            op = theano_op.VectorTimesScalar(first)
+            f = pytensor.function([x, y], op(x, y), mode=Mode(linker="cvm", optimizer=None), name="f")
+            with inspector.trace("pytensor") as t:
+                f(np.arange(3.0), 2.0)
+            said = " ".join(str(t).split())
+            assert ("x's dtype that it does not own: theano_op.py:17." in said) == (first == "")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_picture_of_a_graph_has_its_copies_in_red() -> None:
+    from inspector.views.theme import css
+
+    f, _ = compiled("cvm")
+    with inspector.trace("pytensor") as t:
+        f(np.ones((50, 50)))
+    svg = t.report.to_html().partition("<svg")[2].partition("</svg>")[0]
+    red = css("danger").rpartition("color:")[2]
+    boxes = {box.partition("</text>")[0].rpartition(">")[2]: red in box for box in svg.split("<rect")[1:]}
+    assert set(boxes) >= {"z", "s"} and len(boxes) == 2 + len(t.report.nodes.calls[0].nodes)
+    assert [name.split()[1] for name, is_red in boxes.items() if is_red] == ["DeepCopyOp"]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -48,3 +48,28 @@ class VectorTimesScalar(COp):
     def c_code(self, node: Any, name: str, inp: Any, out: Any, sub: Any) -> str:
         first = self.first and f"{self.first}(PyArray_DESCR({inp[0]}));"
         return "{" + C_CODE.format(x=inp[0], y=inp[1], z=out[0], fail=sub["fail"], first=first) + "}"
+
+
+class Careless(COp):
+    """A copy of a vector that breaks one promise, or, with "", none."""
+
+    __props__ = ("first",)
+
+    def __init__(self, first: str) -> None:
+        self.first = first
+
+    def make_node(self, x: Any) -> Any:
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node: Any, inputs: Any, out: Any) -> None:
+        raise NotImplementedError("there is C only")
+
+    def c_code(self, node: Any, name: str, inp: Any, out: Any, sub: Any) -> str:
+        x, z = inp[0], out[0]
+        first = {
+            "writes": f"*(double *)PyArray_DATA({x}) += 1;",
+            "leaked": f"Py_INCREF({x});",
+            "over-released": f"Py_DECREF({x});",
+        }
+        made = f"PyArray_View({x}, NULL, NULL)" if self.first == "views" else f"PyArray_NewCopy({x}, NPY_CORDER)"
+        return f"{first.get(self.first, '')} Py_CLEAR({z}); {z} = (PyArrayObject *){made};"

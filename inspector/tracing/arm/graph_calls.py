@@ -77,7 +77,9 @@ def _together(before: GraphCall, made: GraphCall) -> GraphCall:
 
     pairs = zip(before.nodes, made.nodes, strict=True)
     nodes = tuple(
-        replace(now, ns=then.ns + now.ns) if isinstance(now.ns, int) and isinstance(then.ns, int) else now
+        replace(now, ns=then.ns + now.ns, breaches=tuple(dict.fromkeys((*then.breaches, *now.breaches))))
+        if isinstance(now.ns, int) and isinstance(then.ns, int)
+        else now
         for then, now in pairs
     )
     return replace(made, calls=before.calls + 1, ns=before.ns + made.ns, nodes=nodes)

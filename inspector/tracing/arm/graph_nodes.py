@@ -4,11 +4,13 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import FunctionType
 from typing import Any, Final
 
-from inspector.facts.nodes import NodeRun
+from inspector.facts.nodes import Breach, NodeRun
 from inspector.facts.unknown import Unknown
+from inspector.tracing.arm.graph_contract import Promises, generated
 
 COPIES: Final = ("DeepCopyOp",)
 _FUSED: Final = Unknown("not watched")
@@ -65,12 +67,14 @@ class Watched:
             if not at:
                 self.note_inputs()
             old = [start(cell[0]) if cell is not None else 0 for cell in outputs]
+            promises = Promises(node, thunk, inputs, outputs)
             begin = time.perf_counter_ns()
             result = thunk()
             spent = time.perf_counter_ns() - begin
+            broken = list(promises.broken())
             given = [cell[0] if cell is not None else None for cell in inputs]
             got = [cell[0] if cell is not None else None for cell in outputs]
-            self.runs.append(self._run(at, node, thunk, given, old, got, spent))
+            self.runs.append(self._run(at, node, thunk, given, old, got, spent, broken))
             return result
 
         watched.__dict__.update(vars(thunk))
@@ -85,18 +89,20 @@ class Watched:
         return storage if isinstance(storage, list) else None
 
     def _run(
-        self, at: int, node: Any, thunk: Any, given: list[Any], old: list[int], got: list[Any], spent: int
-    ) -> NodeRun:
+        self, at: int, node: Any, thunk: Any, given: list[Any], old: list[int], got: list[Any], spent: int,
+        broken: list[tuple[int, Breach]],
+    ) -> NodeRun:  # fmt: skip
         by = "C" if getattr(thunk, "cthunk", None) is not None else "Python"
         takes = tuple(self._called(variable) for variable in node.inputs)
-        out = got[0] if got else None
+        out, (path, line) = got[0] if got else None, generated(thunk)
         made, of, is_declared = how_made(node, given, old, out)
         size = sum(getattr(one, "nbytes", 0) for one in got)
         for variable in node.outputs:
             self.names[variable] = str(at)
         return NodeRun(
             at, op_name(node.op), by, takes, described(out), made, takes[of] if of >= 0 else "", is_declared,
-            0 if made in ("view", "no array") else size, spent,
+            0 if made in ("view", "no array") else size, spent, source=f"{path}:{line}" if path else "",
+            breaches=tuple(replace(one, of=takes[i] + (one.of and f"'s {one.of}")) for i, one in broken),
         )  # fmt: skip
 
     def _called(self, variable: Any) -> str:
@@ -185,7 +191,8 @@ def _names(f: Any) -> dict[Any, str]:
 def _constant(variable: Any) -> str:
     held = getattr(variable, "data", None)
     size = getattr(held, "size", 1)
-    return str(held)[:12] if size == 1 else "a constant"
+    text = str(held)[:12] if size == 1 else "a constant"
+    return f"{text}:{getattr(held, 'dtype', '')}" if text.isdigit() else text  # not the number of a node
 
 
 def op_name(op: Any) -> str:
@@ -208,11 +215,12 @@ def how_made(node: Any, given: list[Any], old: list[int], out: Any) -> tuple[Any
         return ("no array", -1, True)
     destroys = _map(node.op, "destroy_map")
     views = _map(node.op, "view_map")
-    for at, x in enumerate(given):
-        if shares(x, out):
-            if at in destroys or (at not in views and start(x) == first and _writes(node)):
-                return "in place", at, at in destroys
-            return "view", at, at in views
+    sharing = [at for at, x in enumerate(given) if shares(x, out)]
+    for at in sorted(sharing, key=lambda at: at not in destroys | views):  # the one that is declared first
+        x = given[at]
+        if at in destroys or (at not in views and start(x) == first and _writes(node)):
+            return "in place", at, at in destroys
+        return "view", at, at in views
     if type(node.op).__name__ in COPIES:
         return "copied", -1, True
     return ("reused" if first == old[0] else "new"), -1, True

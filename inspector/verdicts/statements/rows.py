@@ -10,9 +10,9 @@ from inspector.facts.statements import Bound, Did, Inside, Operator, Statement, 
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.advice.told import instead
 from inspector.verdicts.copies import copies, judged
-from inspector.verdicts.operators import by_weight, did_of, inside, maker, not_torchs, together
-from inspector.verdicts.reasons import brief, of_items, of_parts
-from inspector.verdicts.selections import selection
+from inspector.verdicts.statements.operators import by_weight, did_of, inside, maker, not_torchs, together
+from inspector.verdicts.statements.reasons import brief, of_items, of_parts
+from inspector.verdicts.statements.selections import selection
 
 NOT_IN_A_CELL = Unknown("not in a notebook")
 NO_CLOCK = Unknown("no clock was read")
