@@ -23,6 +23,7 @@ COLUMNS: Final = {
     "materialization": "materialization:Materialization",
     "lazy": "lazy:Lazy",
     "r_object": "r_object:RObject",
+    "lazy_trace": "lazy_trace:LazyTrace",
     "r_memory": "r_object:RMemory",
     "aliases": "aliases:Aliases",
     "watch": "watch:Watch",

@@ -1,4 +1,4 @@
-"""The first sentences about an object of R: what it is, how much is in memory, what will change that."""
+"""The first sentences about R's objects, and about the lazy vectors of an R program."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
@@ -9,11 +9,13 @@ from typing import Any, Final
 
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer, Answers
+from inspector.facts.lazy_trace import LazyMade, LazyTrace
 from inspector.facts.r_object import LazyState, RObject
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.words import answer, called, code, known, listed
 
 FACT: Final = "r_object"
+TRACE: Final = "lazy_trace"
 SEQUENCE: Final = (
     ("x + 1L", "range(x)", "cumsum(x)", "x[x > 3]"),
     ("sum(x)", "mean(x)", "x[5]", "x[2:3]", "head(x)", "sort(x)", "rev(x)", "print(x)"),
@@ -24,6 +26,11 @@ STRINGS: Final = (
 )
 USES: Final = {"compact_intseq": SEQUENCE, "compact_realseq": SEQUENCE, "deferred_string": STRINGS}
 """Class of R -> (what materializes it, what leaves it as it is); a test runs each of them."""
+
+SEQUENCES: Final = ("compact_intseq", "compact_realseq")
+INSTEAD: Final = {"range": "`c(min({x}), max({x}))` leaves {x} lazy"}
+"""R function -> what reads a compact sequence without a pointer; a test runs it."""
+MOST: Final = 3
 
 
 def r_answers(name: str, fact: RObject) -> Answers:
@@ -115,3 +122,34 @@ def _writing(name: str, fact: RObject) -> Iterator[Answer]:
     why = "it is marked as not mutable" if fact.not_mutable else counted(fact.references, "reference")
     text = f"Writing to {called(name)} copies {size(fact.elements_bytes)} first: {why}."
     yield answer("r-write-copies", text, FACT, costs_bytes=fact.elements_bytes)
+
+
+def lazy_answers(fact: LazyTrace) -> Answers:
+    """How many were made, which were materialized, and what to write instead."""
+    return Answers((*_counts(fact), *_advice(fact)))
+
+
+def _counts(fact: LazyTrace) -> Iterator[Answer]:
+    made = [one for statement in fact.statements for one in statement.made]
+    done = [one for statement in fact.statements for one in statement.materialized]
+    if not made and not done:
+        text = "No lazy vector (ALTREP) that has a name, or 10 kB, was made."
+        yield answer("lazy-vectors", text, TRACE)
+        return
+    cost = sum(one.vector.bytes for one in done)
+    by = listed((code(name) for name in dict.fromkeys(one.by for one in done)), MOST) if done else ""
+    were = "was" if len(done) == 1 else "were"
+    end = f"{len(done):,} {were} materialized, by {by}: {size(cost)}." if done else "none was materialized."
+    yield answer("lazy-vectors", f"{counted(len(made), 'lazy vector')}; {end}", TRACE, costs_bytes=cost)
+
+
+def _advice(fact: LazyTrace) -> Iterator[Answer]:
+    for statement in fact.statements:
+        for one in statement.materialized:
+            if (said := _instead(one)) and one.vector.class_name in SEQUENCES:
+                where = f"line {statement.line}" if statement.line else statement.text
+                yield answer("host-advice", said, TRACE, do=where)
+
+
+def _instead(one: LazyMade) -> str:
+    return INSTEAD.get(one.by, "").format(x=one.vector.name or "x")

@@ -53,7 +53,7 @@ MORE = {
 }
 """Column -> what the fold of a short card has of it."""
 
-_WHOLE = ("leaks", "stop", "crash")
+_WHOLE = ("leaks", "stop", "crash", "lazy_trace", "r_memory")
 """Columns that are short as they are: sentences above them, nothing folded."""
 
 
@@ -72,7 +72,8 @@ def card(name: str, facts: Mapping[str, Any], everything: bool = True) -> tuple[
         return (*head(told), *hanging(rest, everything))
     if any(column in facts for column in _WHOLE):
         leaks = facts.get("leaks")
-        return (*head(told), *(below_answers(leaks) if isinstance(leaks, Leaks) else _columns(rest)))
+        below = below_answers(leaks) if isinstance(leaks, Leaks) else _columns(rest)
+        return (*head(told), *below, *advised(told))
     if "trace" in facts:
         return (*head(told), *_of_trace(rest, everything, told))
     whole = sorted(_columns(rest), key=_lateness)

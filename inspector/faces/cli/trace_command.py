@@ -7,6 +7,7 @@ Runs a program as python would:
   inspector trace --of numpy app.py    only functions of numpy
   inspector trace --scheduler ADDRESS app.py   the workers of a Dask cluster
   inspector trace -- PROGRAM ARGS      a program that is or embeds Python
+  inspector trace --lazy -- Rscript script.R   R's lazy vectors (ALTREP): made, read, materialized
 
 The program's output comes first; with --json it goes to stderr.
 """
@@ -41,6 +42,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "--annotate", metavar="FOLDER", help="write copies of the source there, with verdicts as comments"
     )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="trace the workers of this Dask cluster")
+    parser.add_argument("--lazy", action="store_true", help="with -- Rscript: R's lazy vectors (ALTREP)")
     parser.add_argument("--children", action="store_true", help="with --: trace the Pythons it starts too")
     parser.add_argument(
         "--keep", metavar="FOLDER", help="keep a script's last records there; they survive a crash"
@@ -55,6 +57,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the program traced, and draw the trace."""
     from inspector.faces.cli.program import behind_dashes
 
+    if options.lazy:
+        return _lazy(options)
     how = _on_workers if options.scheduler else _launched if behind_dashes(options) else _run_here
     modes = ("ring", "sample") if how is _launched else ("ring",)
     if how is not _run_here and (option := only_here(options, modes)):
@@ -83,6 +87,21 @@ def run(options: argparse.Namespace) -> int:
     else:
         show(report, options)
     if failure is not None:
+        raise failure
+    return EXIT_DONE
+
+
+def _lazy(options: argparse.Namespace) -> int:
+    """Run R and draw its lazy vectors."""
+    from inspector.faces.cli.output import show
+    from inspector.faces.cli.program import how_it_ended
+    from inspector.sessions.r.lazy import lazy_vectors
+
+    report, code = lazy_vectors([options.program, *options.arguments], options.json)
+    if options.out:
+        report.save(options.out)
+    show(report, options)
+    if (failure := how_it_ended(options.program, code)) is not None:
         raise failure
     return EXIT_DONE
 

@@ -73,6 +73,35 @@ def of_r(program: str, folder: str) -> dict[str, str]:
     }  # fmt: skip
 
 
+def run_lazy(command: Sequence[str], folder: str, quiet: bool) -> int:
+    """Run R or Rscript so that it notes its lazy vectors into a folder; its exit code.
+
+    Raises InspectorError `no-program`, `no-r`.
+    """
+    told = of_r(command[0], folder)
+    library = str(Path(__file__).parent / "r" / "in_r.so")
+    if not told or not Path(library).exists():
+        raise InspectorError(
+            f"{Path(command[0]).name[:60]} is not R.",
+            slug="no-r",
+            why="lazy vectors (ALTREP) are R's",
+            do="inspector trace --lazy -- Rscript script.R",
+        )
+    before = os.environ.get("LD_PRELOAD", "")
+    lazy = {
+        "INSPECTOR_R_LAZY": str(Path(folder) / "lazy-"), "INSPECTOR_R_LIBRARY": library,
+        "INSPECTOR_R_PRELOAD": before, "LD_PRELOAD": f"{library} {before}".strip(),
+    }  # fmt: skip
+    try:
+        output = sys.stderr.fileno() if quiet else None
+        child = subprocess.Popen(command, env={**os.environ, **told, **lazy}, stdout=output)
+    except OSError as error:
+        raise _cannot_run(command[0], error) from None
+    while True:
+        with contextlib.suppress(KeyboardInterrupt):  # the program gets SIGINT too, and decides
+            return child.wait()
+
+
 def _watched(child: subprocess.Popen[bytes], seen: bool) -> bool:
     """Wait for its end; return whether a Python was seen in it."""
     began = time.monotonic()
