@@ -67,7 +67,7 @@ def _saved(found: list[Node]) -> tuple[list[SavedTensor], int]:
             again = "a parameter" if place in leaves else "saved before" if place in seen else ""
             size += 0 if again else bytes_
             seen.add(place)
-            rows.append(SavedTensor(_called(one), f"{dtype_name(kept)} {kept.shape}", bytes_, again))
+            rows.append(SavedTensor(_called(one), f"{dtype_name(kept.dtype)} {kept.shape}", bytes_, again))
     return rows, size
 
 

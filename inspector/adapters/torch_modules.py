@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 import sys
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from inspector.adapters.base import Adapter, stored, type_name
 from inspector.adapters.told import Layer, Told, field
@@ -19,6 +19,18 @@ MOST_PARTS: Final = 12
 MOST_MODULES: Final = 100_000
 Found = tuple[str, Any, int]
 """(path, module, depth)."""
+
+
+class _Row(NamedTuple):
+    """A module with its own tensors; with `below`, the bytes are those of the modules below it too."""
+
+    path: str
+    module: Any
+    depth: int
+    named: list[tuple[str, Any, bool]]
+    bytes: int
+    gradient_bytes: int
+    below: int = 0
 
 
 class TorchModules(Adapter):
@@ -65,17 +77,23 @@ def _dict(x: Any, name: str) -> dict[str, Any] | None:
 
 
 def _of_module(x: Any) -> Model:
-    sums, rows = Sums(), list[tuple[ModelPart, int, bool]]()
+    sums, rows = Sums(), list[_Row]()
     for path, module, depth in _modules(x):
-        before = (sums.own_bytes, sums.gradient_bytes)
+        before, gradients = sums.own_bytes, sums.gradient_bytes
         named = list(_tensors(module))
         for name, tensor, is_parameter in named:
             sums.add(f"{path}.{name}" if path else name, tensor, is_parameter)
-        what = ", ".join(f"{name} {sums.shape(tensor)}" for name, tensor, _ in named)
-        grown = sums.own_bytes - before[0], sums.gradient_bytes - before[1]
-        rows.append((ModelPart(path, type_name(type(module)), what, *grown, 0), depth, bool(named)))
+        grown = sums.own_bytes - before, sums.gradient_bytes - gradients
+        rows.append(_Row(path, module, depth, named, *grown))
     parts = _shown(rows)
-    return sums.model(parts[:MOST_PARTS], max(len(parts) - MOST_PARTS, 0))
+    shown = tuple(_part(row, sums) for row in parts[:MOST_PARTS])
+    return sums.model(shown, max(len(parts) - MOST_PARTS, 0))
+
+
+def _part(row: _Row, sums: Sums) -> ModelPart:
+    own = ", ".join(f"{name} {sums.shape(tensor)}" for name, tensor, _ in row.named)
+    what = counted(row.below, "module") if row.below else own
+    return ModelPart(row.path, type_name(type(row.module)), what, row.bytes, row.gradient_bytes, 0)
 
 
 def _modules(root: Any) -> Iterator[Found]:
@@ -103,21 +121,20 @@ def _tensors(module: Any) -> Iterator[tuple[str, Any, bool]]:
                 yield name, tensor, kept == "_parameters"
 
 
-def _shown(rows: list[tuple[ModelPart, int, bool]]) -> tuple[ModelPart, ...]:
+def _shown(rows: list[_Row]) -> list[_Row]:
     """The modules with tensors; where they are many, the modules one step below with their sums."""
-    own = tuple(row for row, _, has in rows if has)
+    own = [row for row in rows if row.named]
     if len(own) <= MOST_PARTS:
         return own
-    sums = list[ModelPart]()
-    start = 0
-    for at in range(1, len(rows) + 1):
-        if at == len(rows) or rows[at][1] <= 1:
-            below = [row for row, _, _ in rows[start:at]]
-            size, gradient = sum(row.bytes for row in below), sum(row.gradient_bytes for row in below)
-            what = counted(len(below) - 1, "module") if len(below) > 1 else below[0].what
-            sums.append(ModelPart(below[0].path, below[0].type_name, what, size, gradient, 0))
-            start = at
-    return tuple(row for row in sums if row.bytes or row.path)
+    sums = list[_Row]()
+    for row in rows:
+        if row.depth <= 1:
+            sums.append(row)
+        else:
+            last = sums[-1]
+            size, gradient = last.bytes + row.bytes, last.gradient_bytes + row.gradient_bytes
+            sums[-1] = last._replace(bytes=size, gradient_bytes=gradient, below=last.below + 1)
+    return [row for row in sums if row.bytes or row.path]
 
 
 def _of_optimizer(x: Any) -> Model | None:

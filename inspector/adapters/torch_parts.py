@@ -12,6 +12,11 @@ DEVICES = {CPU: "cpu", 1: "cuda", 6: "xla", 12: "xpu", 13: "mps", META: "meta"}
 """c10::DeviceType -> torch's name."""
 
 
+def device_name(device: int) -> str:
+    """torch's name of a c10::DeviceType."""
+    return DEVICES.get(device, f"device type {device}")
+
+
 class Sums:
     """What was met so far, by storage."""
 
@@ -19,7 +24,8 @@ class Sums:
         self.is_optimizer = is_optimizer
         self.elements = self.trainable = self.meta_bytes = self.pending = 0
         self.parameter_bytes = self.buffer_bytes = self.gradient_bytes = self.state_bytes = 0
-        self.kinds: dict[str, int] = {}
+        self.kinds: dict[tuple[int, int], int] = {}
+        """(c10::ScalarType, c10::DeviceType) of parameters -> bytes."""
         self.names: dict[int, list[str]] = {}
         self.state_names: dict[str, None] = {}
         self._seen = set[int]()
@@ -50,7 +56,7 @@ class Sums:
             self.trainable += found.elements if of is not None and of.wants_gradient else 0
         size = self._bytes(found)
         if is_parameter and found.device != META:
-            kind = f"{dtype_name(found)} on {DEVICES.get(found.device, f'device type {found.device}')}"
+            kind = found.dtype, found.device
             self.kinds[kind] = self.kinds.get(kind, 0) + size
         if is_parameter:
             self.parameter_bytes += size
@@ -73,7 +79,10 @@ class Sums:
 
     def model(self, parts: tuple[ModelPart, ...], left_out: int) -> Model:
         """All of it as a fact."""
-        kinds = tuple(sorted(self.kinds.items(), key=lambda kind: -kind[1]))
+        most = sorted(self.kinds.items(), key=lambda kind: -kind[1])
+        kinds = tuple(
+            (f"{dtype_name(dtype)} on {device_name(device)}", size) for (dtype, device), size in most
+        )
         shared = tuple(tuple(names) for names in self.names.values() if len(names) > 1)
         return Model(
             self.elements, self.trainable, self.parameter_bytes, self.buffer_bytes, self.gradient_bytes,

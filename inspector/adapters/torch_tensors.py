@@ -144,7 +144,7 @@ def _of_tensor(x: Any, found: Tensor) -> Told:
     """The first matching case: never any data, not yet, elsewhere, freed; else by the storage."""
     name, size = type_name(type(x)), itemsize(found)
     logical = found.elements * size
-    what = f"{name} {dtype_name(found)} {found.shape}"
+    what = f"{name} {dtype_name(found.dtype)} {found.shape}"
     if is_lazy(x):
         kind = of_type(name)
         first = "the first forward()"
@@ -207,7 +207,7 @@ def _of_sparse(what: str, found: Tensor, logical: int) -> Told:
         seen.append(field("coalesced_", "true" if found.coalesced else "false: duplicates pending"))
     layers = [Layer("wrapper", what, evidence=tuple(seen), would=("to_dense()",), would_not=("repr",))]
     for part in found.parts:
-        text = f"{dtype_name(part)} {part.shape}"
+        text = f"{dtype_name(part.dtype)} {part.shape}"
         spans = tuple(block.range for block in _block(part, "") if block.range.bytes)
         layers.append(Layer("buffer", text, spans=spans, depth=1))
     return Told(tuple(layers), "virtual", logical)
@@ -238,6 +238,10 @@ def _storage(x: Any) -> Storage | None:
 
 
 def _pointer(x: Any) -> int:
+    """Address of its TensorImpl; only of torch's own classes the getter runs no other code."""
+    torch = sys.modules["torch"]
+    if type(x) is torch.Tensor or type(x) is torch.nn.Parameter:
+        return int(x._cdata)
     return int.from_bytes(_native.read(id(x) + CDATA, 8) or b"", "little")
 
 
@@ -277,7 +281,7 @@ def _is_fake(x: Any) -> bool:
 def is_lazy(x: Any) -> bool:
     """Whether it is a parameter or buffer without a shape until the first forward()."""
     names = ("UninitializedParameter", "UninitializedBuffer")
-    return type_module(type(x)) == "torch.nn.parameter" and type_name(type(x)) in names
+    return type_name(type(x)) in names and type_module(type(x)) == "torch.nn.parameter"
 
 
 def _is_abstract(x: Any, found: Tensor) -> bool:
@@ -318,7 +322,7 @@ def _block(found: Tensor, exporter: str) -> tuple[Elements, ...]:
     strides = tuple(step * size for step in found.strides)
     address = kept.start + found.offset * size
     code = DTYPES[found.dtype].partition(":")[2][0]
-    name = dtype_name(found)
+    name = dtype_name(found.dtype)
     return (Elements("struct fields", address, found.shape, strides, size, name, code, False, exporter),)
 
 
@@ -370,7 +374,7 @@ def _deleter_text(kept: Storage) -> str:
 
 def _tensor_names(x: Any, found: Tensor) -> list[tuple[str, str]]:
     rows = [
-        ("dtype", f"torch.{dtype_name(found)}"),
+        ("dtype", f"torch.{dtype_name(found.dtype)}"),
         ("stride()", f"{found.strides} elements"),
         ("storage_offset()", str(found.offset)),
         ("_version", "not counted (inference mode)" if found.version is None else str(found.version)),

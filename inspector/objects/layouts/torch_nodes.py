@@ -111,11 +111,10 @@ def meta(address: int) -> Meta | None:
     kind = class_at(words[0])
     if not kind.endswith("Meta"):
         return None
-    views = VIEWS if kind == "DifferentiableViewMeta" else ()
-    bases = tuple(words[base] for base, there in views if words[there] & 1)
-    return Meta(
-        0 if is_undefined(words[GRAD]) else words[GRAD], words[GRAD_FN], bases, bool(words[TRUTHS] & 0xFF)
-    )
+    is_view = kind == "DifferentiableViewMeta"
+    bases = tuple(words[base] for base, there in VIEWS if words[there] & 1) if is_view else ()
+    gradient = words[GRAD] if words[GRAD] not in _UNDEFINED and not is_undefined(words[GRAD]) else 0
+    return Meta(gradient, words[GRAD_FN], bases, bool(words[TRUTHS] & 0xFF))
 
 
 def is_undefined(address: int) -> bool:

@@ -123,7 +123,7 @@ def tensor(cdata: int) -> Tensor | None:
     if not kind.endswith("TensorImpl"):
         return None
     ranks = _signed(words[7])
-    parts = tuple(filter(None, (tensor(words[i]) for i in SPARSE.get(kind, ()))))
+    parts = tuple(filter(None, (tensor(words[i]) for i in SPARSE[kind]))) if kind in SPARSE else ()
     return Tensor(
         address=cdata,
         kind=kind,
@@ -143,9 +143,9 @@ def tensor(cdata: int) -> Tensor | None:
     )
 
 
-def dtype_name(found: Tensor) -> str:
-    """The element type by torch's name: "float32"."""
-    return DTYPES[found.dtype].partition(":")[0] if found.dtype < len(DTYPES) else "unknown dtype"
+def dtype_name(dtype: int) -> str:
+    """A c10::ScalarType by torch's name: "float32"."""
+    return DTYPES[dtype].partition(":")[0] if dtype < len(DTYPES) else "unknown dtype"
 
 
 def itemsize(found: Tensor) -> int:
@@ -187,8 +187,10 @@ def _sizes(words: tuple[int, ...], ranks: int, which: int) -> tuple[int, ...]:
         return ()
     if ranks <= INLINE_DIMENSIONS:
         first = 8 + which * INLINE_DIMENSIONS
-        return tuple(map(_signed, words[first : first + ranks]))
-    return tuple(map(_signed, words_at(words[8], 2 * ranks)[which * ranks : which * ranks + ranks]))
+        found = words[first : first + ranks]
+    else:
+        found = words_at(words[8], 2 * ranks)[which * ranks : which * ranks + ranks]
+    return tuple(map(_signed, found)) if max(found) >> 63 else found
 
 
 def _signed(word: int) -> int:
@@ -198,4 +200,9 @@ def _signed(word: int) -> int:
 def words_at(address: int, count: int) -> tuple[int, ...]:
     """Words at an address; zeros if not readable."""
     raw = _native.read(address, 8 * count) if address else None
-    return struct.unpack(f"{count}Q", raw) if raw else (0,) * count
+    return _struct(count).unpack(raw) if raw else (0,) * count
+
+
+@cache
+def _struct(count: int) -> struct.Struct:
+    return struct.Struct(f"{count}Q")
