@@ -2,7 +2,7 @@
 
 python3 .ci/system.py           what every row needs
 python3 .ci/system.py compiler  what the wheel needs, and no more: asked by make demo
-python3 .ci/system.py R         R, reticulate, vroom, and what rpy2 links to: asked by the row "R" only
+python3 .ci/system.py R         R, its packages, and what rpy2 links to: asked by the row "R" only
 python3 .ci/system.py swift     what makes a chroot with swiftc: asked by `make seeds`
 python3 .ci/system.py chromium  the browser of tests/browser: asked by a row of all tests
 """
@@ -37,6 +37,7 @@ PACKAGES = {
         ("command -v g++", "g++"),
         ("command -v R", "r-base-core"),
         (R_PACKAGE.format("reticulate"), "r-cran-reticulate"),
+        (R_PACKAGE.format("IRkernel"), "r-cran-irkernel"),
         (R_PACKAGE.format("vroom"), "r-cran-vroom"),  # its columns are ALTREP vectors
         (LINKS, "libblas-dev libbz2-dev libicu-dev liblzma-dev libpcre2-dev libtirpc-dev zlib1g-dev"),
     ],

@@ -60,3 +60,18 @@ void r_write_text(FILE *file, const char *text) {
     }
     fprintf(file, "\"");
 }
+
+void *r_method_replace(r_object table, void (*set)(r_class, void *), void *hook) {
+    enum { WORDS = 64 };
+    void *before[WORDS], **words = (void **)r.RAW(table);
+    ptrdiff_t count = r.Rf_xlength(table) / (ptrdiff_t)sizeof(void *);
+    count = count < WORDS ? count : WORDS;
+    memcpy(before, words, (size_t)count * sizeof *words);
+    set((r_class){table}, hook);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        if (words[i] != before[i]) {
+            return before[i];
+        }
+    }
+    return NULL;
+}

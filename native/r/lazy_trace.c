@@ -127,23 +127,6 @@ HOOK_ELT(string, r_object)
 HOOK_REGION(integer, int)
 HOOK_REGION(real, double)
 
-// Calls a setter; the word of the table that it changed is where the method is, and what was there is ours
-// to call. NULL where it changed none: then the class has no such method.
-static void *replaced(r_object table, void (*set)(r_class, void *), void *hook) {
-    enum { WORDS = 64 };
-    void *before[WORDS], **words = (void **)r.RAW(table);
-    ptrdiff_t count = r.Rf_xlength(table) / (ptrdiff_t)sizeof(void *);
-    count = count < WORDS ? count : WORDS;
-    memcpy(before, words, (size_t)count * sizeof *words);
-    set((r_class){table}, hook);
-    for (ptrdiff_t i = 0; i < count; i++) {
-        if (words[i] != before[i]) {
-            return before[i];
-        }
-    }
-    return NULL;
-}
-
 static void class_add(r_object table) {
     if (class_of(table) || lazy.class_count == CLASSES_MAX) {
         return;
@@ -151,22 +134,22 @@ static void class_add(r_object table) {
     known_class *kind = &classes[lazy.class_count];
     *kind = (known_class){.table = table};
     kind->is_base = strcmp(r_class_named(table).package, "base") == 0;
-    kind->dataptr = replaced(table, r.R_set_altvec_Dataptr_method, hook_dataptr);
+    kind->dataptr = r_method_replace(table, r.R_set_altvec_Dataptr_method, hook_dataptr);
     switch (r_class_named(table).type) {
     case R_INTEGER:
-        kind->elt = replaced(table, r.R_set_altinteger_Elt_method, hook_elt_integer);
-        kind->region = replaced(table, r.R_set_altinteger_Get_region_method, hook_region_integer);
+        kind->elt = r_method_replace(table, r.R_set_altinteger_Elt_method, hook_elt_integer);
+        kind->region = r_method_replace(table, r.R_set_altinteger_Get_region_method, hook_region_integer);
         break;
     case R_LOGICAL:
-        kind->elt = replaced(table, r.R_set_altlogical_Elt_method, hook_elt_integer);
-        kind->region = replaced(table, r.R_set_altlogical_Get_region_method, hook_region_integer);
+        kind->elt = r_method_replace(table, r.R_set_altlogical_Elt_method, hook_elt_integer);
+        kind->region = r_method_replace(table, r.R_set_altlogical_Get_region_method, hook_region_integer);
         break;
     case R_REAL:
-        kind->elt = replaced(table, r.R_set_altreal_Elt_method, hook_elt_real);
-        kind->region = replaced(table, r.R_set_altreal_Get_region_method, hook_region_real);
+        kind->elt = r_method_replace(table, r.R_set_altreal_Elt_method, hook_elt_real);
+        kind->region = r_method_replace(table, r.R_set_altreal_Get_region_method, hook_region_real);
         break;
     case R_STRING:
-        kind->elt = replaced(table, r.R_set_altstring_Elt_method, hook_elt_string);
+        kind->elt = r_method_replace(table, r.R_set_altstring_Elt_method, hook_elt_string);
         break;
     default:
         break;

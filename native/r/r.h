@@ -28,6 +28,7 @@ enum {
     FUNCTION(int, ALTREP, (r_object)) \
     FUNCTION(r_object, ALTREP_CLASS, (r_object)) \
     FUNCTION(r_object, ATTRIB, (r_object)) \
+    FUNCTION(r_object, R_altrep_data2, (r_object)) \
     FUNCTION(r_object, CAR, (r_object)) \
     FUNCTION(r_object, CDR, (r_object)) \
     FUNCTION(r_object, PRINTNAME, (r_object)) \
@@ -83,6 +84,10 @@ typedef struct {
     int type;
 } r_class_name;
 r_class_name r_class_named(r_object table);
+
+// Calls a setter of R with a hook. The word of the class's table that it changed is where the method is, and
+// what was there is the result; NULL where it changed none.
+void *r_method_replace(r_object table, void (*set)(r_class, void *), void *hook);
 
 // Writes a text as a JSON string.
 void r_write_text(FILE *file, const char *text);

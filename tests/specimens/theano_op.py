@@ -71,5 +71,7 @@ class Careless(COp):
             "leaked": f"Py_INCREF({x});",
             "over-released": f"Py_DECREF({x});",
         }
-        made = f"PyArray_View({x}, NULL, NULL)" if self.first == "views" else f"PyArray_NewCopy({x}, NPY_CORDER)"
+        made = (
+            f"PyArray_View({x}, NULL, NULL)" if self.first == "views" else f"PyArray_NewCopy({x}, NPY_CORDER)"
+        )
         return f"{first.get(self.first, '')} Py_CLEAR({z}); {z} = (PyArrayObject *){made};"

@@ -32,11 +32,13 @@ def commands() -> list[str]:
     from pathlib import Path
 
     files = (file.name for folder in __path__ for file in Path(folder).iterdir())
-    return sorted(name.removesuffix("_command.py") for name in files if name.endswith("_command.py"))
+    found = (name.removesuffix("_command.py") for name in files if name.endswith("_command.py"))
+    return sorted(name.replace("_", "-") for name in found)
 
 
 def _is_command(word: str) -> bool:
-    return word.isidentifier() and importlib.util.find_spec(f"inspector.faces.cli.{word}_command") is not None
+    name = word.replace("-", "_")
+    return name.isidentifier() and importlib.util.find_spec(f"inspector.faces.cli.{name}_command") is not None
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -79,7 +81,8 @@ class _Top(_Parser):
 
 def parser(names: Sequence[str]) -> argparse.ArgumentParser:
     """The parser of the given commands. The docstring of a command's file is its help."""
-    modules = {name: importlib.import_module(f"inspector.faces.cli.{name}_command") for name in names}
+    files = {name: f"inspector.faces.cli.{name.replace('-', '_')}_command" for name in names}
+    modules = {name: importlib.import_module(file) for name, file in files.items()}
     top = _Top(prog="inspector", usage="inspector COMMAND ...", formatter_class=_Help)
     top.listed, top.only = _listed(modules), names[0] if len(names) == 1 else ""
     subparsers = top.add_subparsers(

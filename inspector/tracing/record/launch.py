@@ -78,23 +78,44 @@ def run_lazy(command: Sequence[str], folder: str, quiet: bool) -> int:
 
     Raises InspectorError `no-program`, `no-r`.
     """
-    told = of_r(command[0], folder)
-    library = str(Path(__file__).parent / "r" / "in_r.so")
-    if not told or not Path(library).exists():
-        raise InspectorError(
-            f"{Path(command[0]).name[:60]} is not R.",
-            slug="no-r",
-            why="lazy vectors (ALTREP) are R's",
-            do="inspector trace --lazy -- Rscript script.R",
-        )
-    before = os.environ.get("LD_PRELOAD", "")
-    lazy = {
+    library, before = _library(command[0]), os.environ.get("LD_PRELOAD", "")
+    told = of_r(command[0], folder) | {
         "INSPECTOR_R_LAZY": str(Path(folder) / "lazy-"), "INSPECTOR_R_LIBRARY": library,
         "INSPECTOR_R_PRELOAD": before, "LD_PRELOAD": f"{library} {before}".strip(),
     }  # fmt: skip
+    return _ran(command, told, quiet)
+
+
+def run_check(command: Sequence[str], path: Path) -> int:
+    """Run Rscript, whose last -e gives the vector that is asked; what it says goes to `path`.
+
+    Raises InspectorError `no-program`, `no-r`.
+    """
+    library = _library(command[0])
+    *others, last, expression = command if "-e" in command[-2:-1] else (*command, "-e", "NULL")
+    find = f"getNativeSymbolInfo('inspector_check_altrep', dyn.load('{library}'))"
+    asks = f"invisible(.Call({find}, {{\n{expression}\n}}, '{path}'))"
+    return _ran([*others, last, asks], {}, True)
+
+
+def _library(program: str) -> str:
+    """Our library for R's processes. Raises InspectorError `no-r` for another program."""
+    library = Path(__file__).parent / "r" / "in_r.so"
+    if not of_r(program, "") or not library.exists():
+        raise InspectorError(
+            f"{Path(program).name[:60]} is not R.",
+            slug="no-r",
+            why="lazy vectors (ALTREP) are R's",
+            do="give it R or Rscript after --",
+        )
+    return str(library)
+
+
+def _ran(command: Sequence[str], told: dict[str, str], quiet: bool) -> int:
+    """Run a program to its end; its exit code."""
+    output = sys.stderr.fileno() if quiet else None
     try:
-        output = sys.stderr.fileno() if quiet else None
-        child = subprocess.Popen(command, env={**os.environ, **told, **lazy}, stdout=output)
+        child = subprocess.Popen(command, env={**os.environ, **told}, stdout=output)
     except OSError as error:
         raise _cannot_run(command[0], error) from None
     while True:
