@@ -334,6 +334,7 @@ static PyObject *run(lost_walk *w, PyObject *module, PyObject *leave_out, PyObje
         return NULL;
     }
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    lost_find_evaluators(w);
     if (leak_search_prepare(&w->h, module, leave_out, prefix, frame, memory) < 0 ||
         take_nodes(w, memory) < 0 || lost_search(w, memory) < 0 || judge(w) < 0) {
         return NULL;

@@ -7,7 +7,7 @@
 #include "memory/marks.h"
 #include "objects/objects.h"
 
-enum { LOST_BLOCKS_MAX = 1 << 16, LOST_EDGES_MAX = 1 << 19, LOST_ROUNDS = 8 };
+enum { LOST_BLOCKS_MAX = 1 << 16, LOST_EDGES_MAX = 1 << 19, LOST_ROUNDS = 8, LOST_EVALUATORS_MAX = 64 };
 typedef enum { LOST_UNKNOWN, LOST_GARBAGE, LOST_KEPT } lost_state; // kept: no collection frees it
 
 // An object that no walk from the roots met.
@@ -40,6 +40,8 @@ typedef struct {
     lost_edge *edges;   // borrowed: in the scratch, by origin but for the newest
     uintptr_t *waiting; // borrowed: in the scratch; reached and not followed yet
     size_t node_count, block_count, sorted_blocks, edge_count, sorted_edges, waiting_count;
+    scan_range evaluators[LOST_EVALUATORS_MAX]; // innermost first
+    size_t evaluator_count;
     interrupt_watch watch;
     int failed;
 } lost_walk;
@@ -48,6 +50,9 @@ lost_node *lost_node_at(const lost_walk *w, const void *object); // the node tha
 // What a node refers to, as far as objects/edges.c knows; nothing where its memory only looked like an
 // object.
 void lost_visit(lost_walk *w, const lost_node *node, visitproc visit, void *argument);
+// evaluator.c: the C frames of the evaluator on this thread's stack, whose words hold nothing.
+void lost_find_evaluators(lost_walk *w);
+int lost_is_evaluators(const lost_walk *w, uintptr_t word);
 // Searches memory for the first `count` needles of `h`. 0, or -1 with an exception set.
 int lost_scan(lost_walk *w, size_t count, search_take take);
 // Asks memory who holds the nodes, and marks in `alive` what is held from outside. Needs the armed guard.

@@ -236,7 +236,8 @@ static void take_hit(lost_walk *w, const scan_hit *hit) {
     }
     if (found.kind == PLACE_OURS) {
         reach(w, needle.start);
-    } else if (found.kind == PLACE_STALE || !raw_memory_is_kept_by(&w->h.s.view, &found, hit->word)) {
+    } else if (found.kind == PLACE_STALE || (found.kind == PLACE_STACK && lost_is_evaluators(w, hit->word)) ||
+               !raw_memory_is_kept_by(&w->h.s.view, &found, hit->word)) {
         return;
     } else if (found.kind == PLACE_OBJECT) {
         take_object(w, &found, needle.start, hit->word);
