@@ -5,10 +5,43 @@
 
 #include "memory/memory.h"
 
-// For qsort.
+// For qsort and addresses_sort.
 static inline int addresses_compare(const void *a, const void *b) {
     uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
     return (x > y) - (x < y);
+}
+
+enum { ADDRESSES_ROW_MAX = 128 };
+
+static inline void addresses_sift(char *rows, size_t at, size_t count, size_t bytes,
+                                  int (*compare)(const void *, const void *)) {
+    char held[ADDRESSES_ROW_MAX];
+    memcpy(held, rows + at * bytes, bytes);
+    for (size_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
+        child += child + 1 < count && compare(rows + child * bytes, rows + (child + 1) * bytes) < 0;
+        if (compare(held, rows + child * bytes) >= 0) {
+            break;
+        }
+        memcpy(rows + at * bytes, rows + child * bytes, bytes);
+        at = child;
+    }
+    memcpy(rows + at * bytes, held, bytes);
+}
+
+// Sorts in place, as a heap. glibc's qsort copies the rows to memory of malloc and frees it: a search of
+// memory for these addresses would find them there.
+static inline void addresses_sort(void *items, size_t count, size_t bytes,
+                                  int (*compare)(const void *, const void *)) {
+    char *rows = items, held[ADDRESSES_ROW_MAX];
+    for (size_t at = count / 2; at-- > 0;) {
+        addresses_sift(rows, at, count, bytes, compare);
+    }
+    for (size_t left = count; left-- > 1;) {
+        memcpy(held, rows, bytes);
+        memcpy(rows, rows + left * bytes, bytes);
+        memcpy(rows + left * bytes, held, bytes);
+        addresses_sift(rows, 0, left, bytes, compare);
+    }
 }
 
 // How many rows, of `bytes` each, begin below the address.

@@ -124,7 +124,7 @@ static int runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_o
     _close_ int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     pages_cut cut = {ret, left_out, left_out_count, 0, wanted};
     if (left_out_count) {
-        qsort(left_out, left_out_count, sizeof *left_out, addresses_compare);
+        addresses_sort(left_out, left_out_count, sizeof *left_out, addresses_compare);
     }
     int way = pagemap >= 0 ? 0 : 2; // 0: ioctl, 1: table, 2: every page
     for (size_t i = 0; i < maps->count; i++) {

@@ -222,7 +222,7 @@ int scan_words(scan_job *job) {
     }
     scan_walk walk = {.job = job};
     uint64_t start = clock_now_ns();
-    qsort(job->needles, job->needle_count, sizeof *job->needles, addresses_compare);
+    addresses_sort(job->needles, job->needle_count, sizeof *job->needles, addresses_compare);
     walk.low = job->needles[0].start;
     walk.span = job->needles[job->needle_count - 1].stop - walk.low;
     _free_ uint8_t *filter = NULL;

@@ -37,7 +37,7 @@ static void collect_blocks(search *s) {
                 (block_row){.range = e->block, .target = e->target, .word = e->word};
         }
     }
-    qsort(s->blocks, s->block_count, sizeof *s->blocks, addresses_compare);
+    addresses_sort(s->blocks, s->block_count, sizeof *s->blocks, addresses_compare);
     size_t kept = 0;
     for (size_t i = 0; i < s->block_count; i++) {
         if (!kept || s->blocks[kept - 1].range.start != s->blocks[i].range.start) {
@@ -224,7 +224,7 @@ static int part_nearest(search *s, const scan_range *needles, size_t count, scan
     }
     memcpy(around, needles, count * sizeof *around);
     memcpy(around + count, s->needles, s->target_count * sizeof *around);
-    qsort(around, centers, sizeof *around, addresses_compare);
+    addresses_sort(around, centers, sizeof *around, addresses_compare);
     most = most < NEAR_PIECES_MAX ? most : NEAR_PIECES_MAX;
     if (nearest_first(&s->runs, around, centers, most, &order, memory) < 0) {
         return -1;
@@ -297,7 +297,7 @@ static int search_parents(search *s, scratch *memory) {
         s->blocks[orphans++] =
             (block_row){.range = child->parent, .target = child->target, .word = child->word, .is_parent = 1};
     }
-    qsort(s->blocks, orphans, sizeof *s->blocks, addresses_compare);
+    addresses_sort(s->blocks, orphans, sizeof *s->blocks, addresses_compare);
     s->block_count = 0;
     for (size_t i = 0; i < orphans; i++) {
         if (!s->block_count || s->blocks[s->block_count - 1].range.stop <= s->blocks[i].range.start) {

@@ -74,7 +74,7 @@ int frames_init(frame_table *ret, scratch *memory, PyObject *own_prefix) {
     }
     frames_each(frame_collect, &collector);
     frames_chunks(ret);
-    qsort(ret->rows, ret->count, sizeof *ret->rows, addresses_compare);
+    addresses_sort(ret->rows, ret->count, sizeof *ret->rows, addresses_compare);
     return 0;
 }
 

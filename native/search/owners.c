@@ -92,7 +92,7 @@ static int take_targets(search *s, PyObject *module, PyObject *subjects, scratch
             return -1;
         }
     }
-    qsort(rows, s->target_count, sizeof *rows, addresses_compare);
+    addresses_sort(rows, s->target_count, sizeof *rows, addresses_compare);
     for (size_t i = 0; i < s->target_count; i++) {
         s->targets[i] = rows[i].target;
         s->numbers[i] = (uint32_t)rows[i].number;

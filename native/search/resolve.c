@@ -117,7 +117,7 @@ static void resolve_holders(search *s) {
             e->references = row && row->holds_nothing ? 0 : (long)e->words;
         }
     }
-    qsort(s->edges, s->edge_count, sizeof *s->edges, compare_edges);
+    addresses_sort(s->edges, s->edge_count, sizeof *s->edges, compare_edges);
     for (size_t i = 0, next; i < s->edge_count; i = next) {
         group_question question = {s, &s->edges[i], 1};
         for (next = i + 1; next < s->edge_count && s->edges[next].holder == s->edges[i].holder &&

@@ -116,8 +116,8 @@ def test_a_cycle_through_a_type_without_traverse_is_told_with_type_and_field() -
 def test_many_alike_are_one_row() -> None:
     found = told(PLAIN.replace("make", "one_more") + "def make():\n    for _ in range(300): one_more()")
     ((name, objects, *_, kept, references, _, _),) = found["lost"]
-    assert name == "list" and 240 <= objects == references <= 300  # an old word in memory may refer to some
-    assert 2 * objects <= kept <= 900 and found["alive"] == [300, 300]
+    assert name == "list" and 297 <= objects == references <= 300  # an old word in memory may refer to some
+    assert 3 * objects <= kept <= 900 and found["alive"] == [300, 300]
 
 
 def test_a_field_that_a_traverse_forgets_is_told() -> None:
@@ -194,7 +194,6 @@ def make():
 
 @pytest.mark.libraries
 def test_cycles_through_arrays_of_objects() -> None:
-    """NumPy keeps the address of the last arrays that it made: some are hidden by that."""
     found = told("""
 import numpy
 def one_more():
@@ -206,8 +205,8 @@ def make():
     assert len(found["lost"]) == 1, found["lost"]
     ((name, objects, cause, holder, where, kept, _, size, _),) = found["lost"]
     assert (name, cause, holder, where) == ("dict", "object array", "numpy.ndarray", "item 1")
-    assert 15 <= objects <= 20 == found["witnesses"] and 3 * objects <= kept <= 4 * objects
-    assert 15 * 1_600_000 <= size <= objects * 1_602_000
+    assert 18 <= objects <= 20 == found["witnesses"] and 3 * objects <= kept <= 4 * objects
+    assert 18 * 1_600_000 <= size <= objects * 1_602_000
 
 
 @pytest.mark.libraries

@@ -91,7 +91,7 @@ static int settle_nodes(lost_walk *w, int is_certain, scratch *memory) {
     w->open = (arena_stack){{NULL, 0}, 0};
     w->nodes = nodes;
     w->node_count = count;
-    qsort(nodes, count, sizeof *nodes, addresses_compare);
+    addresses_sort(nodes, count, sizeof *nodes, addresses_compare);
     for (size_t i = 0; i + 1 < count; i++) {
         nodes[i].stop = nodes[i].stop < nodes[i + 1].start ? nodes[i].stop : nodes[i + 1].start;
     }

@@ -172,7 +172,7 @@ static int by_origin(const void *a, const void *b) {
 }
 
 static void follow(lost_walk *w) {
-    qsort(w->edges, w->edge_count, sizeof *w->edges, by_origin);
+    addresses_sort(w->edges, w->edge_count, sizeof *w->edges, by_origin);
     w->sorted_edges = w->edge_count;
     while (w->waiting_count && !w->failed) {
         uintptr_t at = w->waiting[--w->waiting_count];
@@ -268,7 +268,7 @@ int lost_scan(lost_walk *w, size_t count, search_take take) {
 
 static void sort_blocks(lost_walk *w) {
     size_t kept = 0;
-    qsort(w->blocks, w->block_count, sizeof *w->blocks, addresses_compare);
+    addresses_sort(w->blocks, w->block_count, sizeof *w->blocks, addresses_compare);
     for (size_t i = 0; i < w->block_count; i++) {
         if (!kept || w->blocks[kept - 1].start != w->blocks[i].start) {
             w->blocks[kept++] = w->blocks[i];

@@ -14,6 +14,7 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/search_parts.h"
+#include "memory/addresses.h"
 #include "memory/memory.h"
 
 #define SLICE_BYTES ((uintptr_t)1 << 20)
@@ -220,7 +221,7 @@ static int take_blocks(disguise_search *t, PyObject *blocks /* borrowed */, scra
         PyErr_Format(PyExc_ValueError, "%zu blocks: %d at most", t->count, DISGUISE_MAX);
         return -1;
     }
-    qsort(rows, t->count, sizeof *rows, by_start);
+    addresses_sort(rows, t->count, sizeof *rows, by_start);
     memcpy(t->blocks, rows, t->count * sizeof *rows);
     return 0;
 }

@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/search_parts.h"
+#include "memory/addresses.h"
 #include "memory/memory.h"
 
 enum { WORD = sizeof(uint64_t) };
@@ -52,6 +53,6 @@ int raw_memory_packed(leak_search *h) {
         w.block = (uint32_t)i;
         memory_guarded(walk, &w); // a block that was unmapped meanwhile keeps nothing
     }
-    qsort(h->edges, h->edge_count, sizeof *h->edges, by_origin);
+    addresses_sort(h->edges, h->edge_count, sizeof *h->edges, by_origin);
     return h->edge_count > before;
 }

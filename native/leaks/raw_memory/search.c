@@ -17,6 +17,7 @@
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/followed.h"
 #include "leaks/raw_memory/search_parts.h"
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "module/platform.h"
 #include "search/holders.h"
@@ -230,7 +231,7 @@ static int blocks_take(leak_search *h, scratch *memory) {
         return -1;
     }
     h->count = raw_memory_copy(h->blocks, most);
-    qsort(h->blocks, h->count, sizeof *h->blocks, by_address);
+    addresses_sort(h->blocks, h->count, sizeof *h->blocks, by_address);
     for (size_t i = 0; i < h->count; i++) {
         uintptr_t start = ~h->blocks[i].hidden, stop = start + h->blocks[i].bytes + 1;
         uintptr_t next = i + 1 < h->count ? ~h->blocks[i + 1].hidden : UINTPTR_MAX;
@@ -271,7 +272,7 @@ static void choose_disguised(leak_search *h, disguise_search *t, uint8_t chosen[
             }
         }
     }
-    qsort(t->numbers, t->count, sizeof *t->numbers, by_number);
+    addresses_sort(t->numbers, t->count, sizeof *t->numbers, by_number);
     for (size_t n = 0; n < t->count; n++) {
         t->blocks[n] = h->needles[t->numbers[n]];
     }
