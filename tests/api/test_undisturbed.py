@@ -210,10 +210,14 @@ def test_a_bad_object(case: str, asked: str, fingerprint: Callable[[object], Any
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("library", contract().PARAMETERS)
 def test_an_object_of_a_library(library: str, asked: str, fingerprint: Callable[[object], Any]) -> None:
-    for made in contract().samples(library):
+    samples = contract().samples(library)
+    if asked == "owners":  # a search of all memory takes a second: once for each type
+        samples = {type(made): made for made in samples}.values()
+    for made in samples:
         box = Box()
         box.object = made
-        look(box, ASKED[asked])  # the first time may fill the library's own caches
+        # the first time may fill the library's own caches
+        look(box, ASKED["default" if asked == "owners" else asked])
         assert_undisturbed(box, asked, fingerprint)
 
 

@@ -17,7 +17,6 @@ import specimens
 import inspector
 from inspector import _native
 
-pytestmark = pytest.mark.core
 KIND = "bytes leaked outside objects"
 
 
@@ -41,6 +40,7 @@ def lost(found: Any) -> list[Any]:
     return [one for one in found if one.kind == KIND]
 
 
+@pytest.mark.core
 @pytest.mark.quick
 @pytest.mark.parametrize("name", outside.LEAKED)
 def test_a_lost_block_is_told_on_the_first_call(module: Any, name: str) -> None:
@@ -70,6 +70,7 @@ HONEST = [
 ]
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("name", HONEST)
 def test_nothing_honest_is_accused(module: Any, name: str) -> None:
     with inspector.leaks("outside") as found:
@@ -81,6 +82,7 @@ def test_nothing_honest_is_accused(module: Any, name: str) -> None:
     assert not again.verdicts
 
 
+@pytest.mark.core
 def test_what_a_static_keeps_is_listed(module: Any) -> None:
     found = inspector.leaks("outside").run(module.in_static)
     (one,) = found.fact.raw_memory
@@ -89,6 +91,7 @@ def test_what_a_static_keeps_is_listed(module: Any) -> None:
     assert "a cache or a list?" in found.report.to_text()
 
 
+@pytest.mark.core
 @pytest.mark.quick
 def test_everything_is_put_back(module: Any) -> None:
     def raw_domain() -> bytes:
@@ -109,12 +112,14 @@ def test_everything_is_put_back(module: Any) -> None:
     assert raw_domain() == raw
 
 
+@pytest.mark.core
 def test_an_object_is_told_once_as_an_object(module: Any) -> None:
     with inspector.leaks("outside") as found:
         module.object_forgotten()
     assert not lost(found) and all(one.kind == "leaked" for one in found)
 
 
+@pytest.mark.core
 def test_memory_of_c_plus_plus() -> None:
     flags = ("-xc++", "-std=gnu++17", "-Wno-missing-field-initializers", "-Wl,--no-as-needed", "-lstdc++")
     module: Any = specimens.build("outsidecpp", outside.CPLUSPLUS, flags=flags)
@@ -159,6 +164,7 @@ static PyObject *left_behind(PyObject *self, PyObject *type) {
 """
 
 
+@pytest.mark.core
 def test_words_that_an_object_never_wrote_keep_no_block() -> None:
     oldwords: Any = specimens.build("oldwords", OLD_WORDS)
     kept: list[object] = []
@@ -214,6 +220,7 @@ def in_kernel() -> Any:
     return specimens.build("inkernel", IN_KERNEL)
 
 
+@pytest.mark.core
 def test_a_block_that_an_epoll_knows_is_kept_while_it_is_open(in_kernel: Any) -> None:
     reading, writing = os.pipe()
     with inspector.leaks("inkernel") as found:
@@ -226,6 +233,7 @@ def test_a_block_that_an_epoll_knows_is_kept_while_it_is_open(in_kernel: Any) ->
         os.close(one)
 
 
+@pytest.mark.core
 def test_while_an_io_uring_is_open_a_lost_block_is_possible(in_kernel: Any) -> None:
     number = in_kernel.open_ring()
     if number < 0:

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 from soak import rounds
 
-EXAMPLES = rounds(200, 1000)
+EXAMPLES = rounds(100, 1000)
 """Random graphs a test tries; `make soak` asks for the long form."""
 NODES_MAX = 14
 ATTRIBUTES = tuple(f"a{n}" for n in range(3 * NODES_MAX))

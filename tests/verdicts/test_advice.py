@@ -127,7 +127,7 @@ def _parameters() -> list[Any]:
         pytest.param(
             one,
             id=f"{one.library}: {one.before}",
-            marks=pytest.mark.libraries if one.library in LARGE else pytest.mark.core,
+            marks=pytest.mark.libraries if one.library in LARGE else (),
         )
         for one in EXAMPLES
     ]
