@@ -1059,8 +1059,8 @@ def raw_memory_open() -> None:
     Nothing is recorded before raw_memory_run. Raises RuntimeError while it is open.
     """
 
-def raw_memory_run(number: int, /) -> None:
-    """Assign blocks allocated from now on to this run, 1 to 255; 0: do not record them."""
+def raw_memory_run(number: int, /) -> int:
+    """Assign blocks allocated from now on to this run, 1 to 255; 0: record none. How many are not freed."""
 
 def raw_memory_arm(paths: frozenset[str], /) -> int:
     """Patch the slots through which these loaded files allocate memory; their number. Blocks that their code

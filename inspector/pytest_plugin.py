@@ -7,8 +7,11 @@ nothing of the inspector before a test needs it. Switch it off with `-p no:inspe
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Generator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +23,10 @@ SECTION = "inspected"
 PROMISES = ("no_copy", "no_materialize", "no_new")
 """Markers, each the name of the block that a marked test runs in."""
 LEAKS = "references lost"
-_LEAKED = pytest.StashKey[list[tuple[str, Any]]]()
+LEAK = "native_fault"
+"""Property of a test's report, and in JUnit's XML, for each certain fault: faces.known_faults.Row as JSON."""
+_KNOWN = pytest.StashKey[Any]()
+"""The lines of the baseline file and their reasons; None: the session writes the file."""
 _SEEN = pytest.StashKey[dict[str, Any]]()
 """Module of --inspect-leaks -> what was watched of it in the test that called it most."""
 
@@ -41,7 +47,9 @@ class InspectReport:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register our markers."""
+    """Register our markers; read the baseline file."""
+    if config.getoption("--inspect-leaks-baseline"):
+        _baseline(config)
     config.addinivalue_line(
         "markers", "no_copy(*modules, least_bytes=1): the test fails if it copies bytes in native code"
     )
@@ -64,6 +72,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         help="fail each test in which the extension MODULE certainly loses a reference; may be repeated",
+    )
+    parser.getgroup("inspector").addoption(
+        "--inspect-leaks-baseline",
+        metavar="FILE",
+        help="let faults that FILE lists pass; if there is no FILE, write all that are found into it",
     )
 
 
@@ -97,8 +110,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         if kept is not None:
             _note_watched(item, kept)
         if kept is not None and kept.found.certain:
-            item.add_report_section("call", LEAKS, kept.found.report.to_text())
-            item.config.stash.setdefault(_LEAKED, []).append((item.nodeid, kept.found.certain))
+            _note_faults(item, kept)
 
 
 def _no_leaks(item: pytest.Item) -> Any:
@@ -110,8 +122,34 @@ def _no_leaks(item: pytest.Item) -> Any:
     from inspector.sessions.leaks import no_leaks
 
     block = no_leaks(*modules)
+    if item.config.getoption("--inspect-leaks-baseline"):
+        from inspector.faces.known_faults import row_of
+
+        known = _baseline(item.config)
+        block.is_known = lambda one: known is None or row_of(one, "").line in known
     block.found.strict = marker is not None  # of the option's, some tests call nothing
     return block
+
+
+def _baseline(config: pytest.Config) -> Any:
+    """Lines of the baseline file -> their reasons; None without a file."""
+    if _KNOWN not in config.stash:
+        from inspector.faces.known_faults import known_in
+
+        file = Path(config.getoption("--inspect-leaks-baseline"))
+        try:
+            config.stash[_KNOWN] = known_in(file) if file.exists() else None
+        except (OSError, UnicodeDecodeError) as error:
+            raise pytest.UsageError(f"--inspect-leaks-baseline: {file} cannot be read: {error}") from None
+    return config.stash[_KNOWN]
+
+
+def _note_faults(item: pytest.Item, block: Any) -> None:
+    from inspector.faces.known_faults import row_of
+
+    item.add_report_section("call", LEAKS, block.found.report.to_text())
+    for one in block.found.certain:
+        item.user_properties.append((LEAK, json.dumps(row_of(one, item.nodeid))))
 
 
 def _note_watched(item: pytest.Item, block: Any) -> None:
@@ -141,12 +179,26 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Write a line for each fault of native code found in tests, and for a module that none called."""
+    """Write a table of the faults of native code found in tests, and a line for a module that none called."""
     if (unknown := _not_judged(config)) is not None:
         terminalreporter.write_line(f"--inspect-leaks: {unknown}")
-    for test, verdicts in config.stash.get(_LEAKED, []):
-        for one in verdicts:
-            terminalreporter.write_line(f"{one.kind}: {one.method} {one.object} ({test}): {one.cure}")
+    reports = [one for some in terminalreporter.stats.values() for one in some if hasattr(one, "when")]
+    told = [text for one in reports if one.when == "call" for key, text in one.user_properties if key == LEAK]
+    file = config.getoption("--inspect-leaks-baseline")
+    if not told and not file:
+        return
+    from inspector.faces.known_faults import Row, annotations, compared, new_of, table, title, written
+
+    rows = [Row(*json.loads(text)) for text in told]
+    known = _baseline(config) if file else {}
+    new = new_of(rows, known)
+    if new:
+        terminalreporter.section(title(new))
+    on_github = annotations(new) if os.environ.get("GITHUB_ACTIONS") == "true" else ()
+    for line in (*table(new), *on_github, *(compared(rows, known, file) if file else ())):
+        terminalreporter.write_line(line)
+    if known is None:
+        Path(file).write_text(written(rows), encoding="utf-8")
 
 
 @pytest.fixture

@@ -16,12 +16,22 @@ def inlined_calls(dwarf: Any, unit: Any, address: int) -> list[tuple[int, int]]:
     """Number of the file and line of each call that was inlined there, the innermost first."""
     if unit["unit_length"] > TREE_BYTES_MAX:
         return []
+    die = _function_at(dwarf, unit, address)
+    found = list(_within(dwarf, unit, die, address)) if die is not None else []
+    _prune(unit)
+    return found[::-1]
+
+
+def _function_at(dwarf: Any, unit: Any, address: int) -> Any:
     starts, spans = _functions(dwarf, unit)
     at = bisect_right(starts, address) - 1
-    if at < 0 or address >= spans[at][1]:
-        return []
-    found = list(_within(dwarf, unit, spans[at][2], address))
-    return found[::-1]
+    return unit.get_DIE_from_refaddr(spans[at][2]) if at >= 0 and address < spans[at][1] else None
+
+
+def _prune(unit: Any) -> None:
+    """Drop the entries that elftools keeps: later walks over the heap would meet them, 100,000 and more."""
+    unit._dielist.clear()
+    unit._diemap.clear()
 
 
 def _within(dwarf: Any, unit: Any, die: Any, address: int) -> Iterator[tuple[int, int]]:
@@ -37,17 +47,18 @@ def _within(dwarf: Any, unit: Any, die: Any, address: int) -> Iterator[tuple[int
 
 
 @lru_cache(16)
-def _functions(dwarf: Any, unit: Any) -> tuple[list[int], list[tuple[int, int, Any]]]:
-    """Sorted start addresses of a unit's functions; their starts, stops and DIEs."""
-    spans = sorted(_spans(dwarf, unit, unit.get_top_DIE()), key=lambda row: row[:2])
+def _functions(dwarf: Any, unit: Any) -> tuple[list[int], list[tuple[int, int, int]]]:
+    """Sorted start addresses of a unit's functions; their starts, stops and the offsets of their DIEs."""
+    spans = sorted(_spans(dwarf, unit, unit.get_top_DIE()))
+    _prune(unit)
     return [row[0] for row in spans], spans
 
 
-def _spans(dwarf: Any, unit: Any, die: Any) -> Iterator[tuple[int, int, Any]]:
+def _spans(dwarf: Any, unit: Any, die: Any) -> Iterator[tuple[int, int, int]]:
     for child in die.iter_children():
         if child.tag == "DW_TAG_subprogram":
             for start, stop in ranges_of(dwarf, unit, child):
-                yield start, stop, child
+                yield start, stop, child.offset
         if child.tag in _ENTERED and child.has_children:
             yield from _spans(dwarf, unit, child)
 
@@ -73,9 +84,8 @@ def template_types(dwarf: Any, unit: Any, address: int) -> Iterator[tuple[int, i
     """Number of the file and line of each type that a template made the function there for: a lambda."""
     if unit["unit_length"] > TREE_BYTES_MAX:
         return
-    starts, spans = _functions(dwarf, unit)
-    at = bisect_right(starts, address) - 1
-    die = _declared(spans[at][2]) if at >= 0 and address < spans[at][1] else None
+    function = _function_at(dwarf, unit, address)
+    die = _declared(function) if function is not None else None
     while die is not None:
         for child in die.iter_children():
             if child.tag == "DW_TAG_template_type_param" and "DW_AT_type" in child.attributes:

@@ -74,6 +74,7 @@ def _said(library: str, dwarf: Any, unit: Any, found: Place) -> str:
     return f"{written} ({said})" if written else said
 
 
+@lru_cache(1 << 12)
 def _place(dwarf: Any, unit: Any, address: int, begins: bool) -> Place | None:
     starts, numbered, names = _rows(dwarf, unit)
     at = bisect_right(starts, address) - 1
@@ -85,7 +86,7 @@ def _place(dwarf: Any, unit: Any, address: int, begins: bool) -> Place | None:
     found = names.get(row[0], "?"), row[1]
     if not _in_header(found):
         return found
-    inside = [*template_types(dwarf, unit, address)] if begins else []
+    inside = list(template_types(dwarf, unit, address)) if begins else []
     inside += inlined_calls(dwarf, unit, address)
     called = [(names.get(file, "?"), line) for file, line in inside]
     return next((one for one in called if not _in_header(one)), called[-1] if called else found)

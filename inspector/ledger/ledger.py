@@ -35,8 +35,11 @@ class Found:
     faults: list[_native.LedgerFault]
     left_out: int
     not_noted: int
-    methods: Mapping[int, str]
-    """1 + number of a method -> its name."""
+    targets: Targets
+    numbers: list[int]
+    """Of the hooked callables of `targets`, in order."""
+    type_slots: Mapping[int, str]
+    """Number of a type slot -> its name."""
     slots: Mapping[int, str]
     """Number of a slot -> its module."""
     hosts: frozenset[str]
@@ -47,11 +50,23 @@ class Found:
     dangling: list[_native.DanglingRow]
     without_trampoline: Mapping[str, int] = field(default_factory=dict)
     """Path of a chosen library -> number of its import slots that could not be hooked."""
-    authored: Mapping[int, int] = field(default_factory=dict)
-    """1 + number of a method -> address of the author's function, if a binding calls all by one function."""
     watched: tuple[WatchedModule, ...] = ()
     frames_from: int = 0
     """Stack address; frames of a host at and above it are still running; 0: none is."""
+
+    def method(self, number: int) -> str:
+        """Name of the method whose number is one less; "" for none."""
+        at = self.targets.index(number - 1, self.numbers)
+        return self.type_slots.get(number - 1, "") if at is None else self.targets.names[at]
+
+    def function(self, number: int) -> int:
+        """Address of the C function of the method whose number is one less; 0 for none.
+
+        The author's, if a binding calls all by one function of its own.
+        """
+        at = self.targets.index(number - 1, self.numbers)
+        own = authored(self.targets.callables[at]) if at is not None else 0
+        return own or (_native.calls_function(number - 1) if number else 0)
 
     def release(self, keep: set[int]) -> None:
         """Free the objects kept, except the addresses in `keep`; a second call does nothing."""
@@ -81,7 +96,7 @@ class Ledger:
 
     def start(self) -> None:
         """Patch. Raises InspectorError `trace-running` while a trace or another ledger runs."""
-        self.found, self.numbers = Targets(self.modules, buffers=False), []
+        self.found, self.numbers = Targets.known(self.modules, buffers=False), []
         self.types = TypeSlots(for_ledger=True)
         if not self.late:
             self.found.require()
@@ -122,31 +137,26 @@ class Ledger:
             hosts = frozenset((self.slots and self.slots.hosts) or ())
             without_trampoline = self.slots.without_trampoline() if self.slots else {}
             armed = self.slots and Armed(self.found, self.numbers, self.types, self.slots)
-            seen = watched(self.modules, armed) if armed else ()
+            slots = _native.got_slots()
+            seen = watched(self.modules, armed, slots) if armed else ()
             self._disarm()
-            written = zip(self.numbers, map(authored, self.found.callables), strict=False)
-            own = {number + 1: address for number, address in written if address}
-            self.found.callables.clear()  # our references to the objects under judgement
-            self.found.types.clear()
             rows, faults, left_out, not_noted, _kept, dangling = _native.ledger_close(SUSPECTS_MAX)
-            slots = {slot[0]: slot[1] for slot in _native.got_slots()}
-            slots |= {slot[0]: slot[1] for slot in _native.numpy_table_slots()}
-            methods = {number + 1: name for number, name in zip(self.numbers, self.found.names, strict=False)}
-            methods |= {number + 1: name for number, name in self.types.names.items()}
+            own = _native.numpy_table_slots()
             return Found(
                 rows=rows,
                 faults=faults,
                 left_out=left_out,
                 not_noted=not_noted,
-                methods=methods,
-                slots=slots,
+                targets=self.found,
+                numbers=self.numbers,
+                type_slots=self.types.names,
+                slots={slot[0]: slot[1] for some in (slots, own) for slot in some},
                 hosts=hosts,
                 interned=_native.interned(),
                 cells=self.cells,
                 wall_ns=wall_ns,
                 dangling=dangling,
                 without_trampoline=without_trampoline,
-                authored=own,
                 watched=seen,
                 frames_from=frames_from,
             )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -67,6 +67,8 @@ class RawMemory:
     scanned_bytes: int = 0
     scan_ns: int = 0
     """Nanoseconds of the last search."""
+    _blocks: int = 0
+    """Blocks not freed when the last run ended."""
     _in_ring: bool = False
     _python: str = ""
     """Path of the file that defines `int`: the interpreter."""
@@ -87,17 +89,19 @@ class RawMemory:
 
     def end_run(self) -> None:
         """Record no more allocations, but still frees."""
-        _native.raw_memory_run(0)
+        self._blocks = _native.raw_memory_run(0)
         _native.raw_memory_disarm()
 
-    def found(self, methods: Mapping[int, str], at: Callable[[int, int], Site]) -> tuple[Blocks, ...]:
+    def found(self, method: Callable[[int], str], at: Callable[[int, int], Site]) -> tuple[Blocks, ...]:
         """The blocks not freed: lost ones, and places at which every run left more.
 
-        `methods`: 1 + number of a method -> its name; `at`: number of code, offset -> line; of the last run.
+        `method`: 1 + number of a method -> its name; `at`: number of code, offset -> line; of the last run.
         """
+        if not self._blocks:
+            return ()
         python = _native.image(id(int))
         self._python = python[0] if python is not None else ""
-        self._hosts = frozenset(_native.got_hosts()) - {self._python}
+        self._hosts = frozenset(_native.got_hosts()) - {self._python} if self.in_host else frozenset()
         start, ran = time.perf_counter_ns(), _ran_elsewhere_ns()
         kept, self._in_ring = kept_by_kernel()  # ints: the search finds them as it finds any handle
         rows, self.scanned_bytes, self.scan_ns = _native.raw_memory_search(_native.ledger_rooms(), _OWN_CODE)
@@ -109,7 +113,7 @@ class RawMemory:
         sites: dict[tuple[int, int], list[Row]] = defaultdict(list)
         for row in every:
             sites[row.function, row.stack].append(row)
-        told = [self._site(some, by_address, methods, at) for some in sites.values() if self._counts(some)]
+        told = [self._site(some, by_address, method, at) for some in sites.values() if self._counts(some)]
         return tuple(sorted(told, key=lambda one: (-sum(one.lost), -sum(one.bytes))))
 
     def close(self) -> None:
@@ -136,7 +140,7 @@ class RawMemory:
         self,
         some: Sequence[Row],
         by_address: dict[int, Row],
-        methods: Mapping[int, str],
+        method: Callable[[int], str],
         at: Callable[[int, int], Site],
     ) -> Blocks:
         lost = [row for row in some if row.reach != REACHED]
@@ -149,7 +153,7 @@ class RawMemory:
             lost=self._by_run(lost, lambda row: 1),
             doubts=self._doubts(lost),
             holder=_holder(held[-1], by_address) if held else "",
-            asked=_touches(shown, methods, at) if shown.run == self.runs else _touches(shown, {}, _nowhere),
+            asked=_touches(shown, *((method, at) if shown.run == self.runs else (_no_method, _nowhere))),
         )
 
     def _doubts(self, lost: Sequence[Row]) -> tuple[str, ...]:
@@ -186,23 +190,27 @@ def _function(row: Row) -> str:
     return _SHOWN.get(name[:3], name)
 
 
+def _no_method(number: int) -> str:
+    return ""
+
+
 def _nowhere(code: int, lasti: int) -> Site:
     return NOWHERE
 
 
-def _touches(row: Row, methods: Mapping[int, str], at: Callable[[int, int], Site]) -> tuple[Touch, ...]:
+def _touches(row: Row, method: Callable[[int], str], at: Callable[[int, int], Site]) -> tuple[Touch, ...]:
     """The call, with Python's line if its code is still known; then its callers as far as known."""
     name = _function(row)
-    method = methods.get(row.method, "")
+    called = method(row.method)
     first, *outer = row.frames or (0,)
     symbol, source = native_line(first - 1) if first else (_UNSEEN, _UNSEEN)
     path = native_file(first - 1, source) if first else ""
-    touches = [Touch("allocated", name, "", method, symbol, source, at(row.code, row.lasti), 0, path)]
+    touches = [Touch("allocated", name, "", called, symbol, source, at(row.code, row.lasti), 0, path)]
     for address in outer[: FRAMES_SHOWN - 1]:
         symbol, source = native_line(address - 1)
         name = symbol if isinstance(symbol, str) else "?"
         path = native_file(address - 1, source)
-        touches.append(Touch("caller", name, "", method, symbol, source, NOWHERE, 0, path))
+        touches.append(Touch("caller", name, "", called, symbol, source, NOWHERE, 0, path))
     return tuple(touches)
 
 

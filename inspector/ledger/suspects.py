@@ -53,7 +53,10 @@ _BY_RESULT: Final = ("n", "b")
 class Searched:
     """The facts, and bytes and nanoseconds of the search."""
 
+    count: int
+    """Objects that were searched for."""
     suspects: tuple[Suspect, ...]
+    """Those of them whose owners do not explain their references."""
     faults: tuple[Fault, ...]
     dangling: tuple[Dangling, ...]
     left_out: int
@@ -71,10 +74,15 @@ def searched(found: Found) -> Searched:
         left_out = unlike = len(found.rows) - len(chosen)
     unexplained = [row[0] for row in chosen if row[0] is not None and _is_unexplained(row, owners)]
     hidden = hidden_owners(unexplained)
-    suspects = tuple(_suspect(found, row, owners.get(row[1], ()), hidden.get(row[1], ())) for row in chosen)
+    suspects = tuple(
+        _suspect(found, row, owners.get(row[1], ()), hidden.get(row[1], ()))
+        for row in chosen
+        if not _is_explained(row, owners.get(row[1], ()))
+    )
     faults = tuple(_fault(found, row) for row in found.faults)
     dangling = tuple(_dangling(found, row) for row in found.dangling)
     return Searched(
+        count=len(chosen),
         suspects=suspects,
         faults=faults,
         dangling=dangling,
@@ -152,6 +160,14 @@ def _holds_nothing(one: Owner, subject: _native.Subject, frames_from: int) -> bo
 
 def _is_unexplained(row: _native.LedgerRow, owners: dict[int, tuple[Owner, ...]]) -> bool:
     return row[5] > sum(one.references for one in owners.get(row[1], ()))
+
+
+def _is_explained(row: _native.LedgerRow, owners: tuple[Owner, ...]) -> bool:
+    """Whether no verdict can come of it: then its lines, which are slow to find, are left out."""
+    certain = sum(one.references for one in owners if one.certain)
+    if row[3] & (_native.LEDGER_FLAGS["DEAD"] | _native.LEDGER_FLAGS["LISTED"]):
+        return not certain and row[5] >= 0
+    return row[5] == certain and row[7] >= 0
 
 
 def _sorted(some: list[Owner]) -> tuple[Owner, ...]:
@@ -240,7 +256,7 @@ def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
         role=_ROLES[letter],
         function=name,
         parameter=_parameter(number, letter) if number >= 0 and letter not in _BY_RESULT else "",
-        method=found.methods.get(method, "") or _host(found, slot),
+        method=found.method(method) or _host(found, slot),
         symbol=symbol,
         source=source,
         site=site_of(found, code, offset),
@@ -257,7 +273,7 @@ def _host(found: Found, slot: int) -> str:
 
 def _function_place(found: Found, method: int) -> tuple[str | Unknown, str | Unknown]:
     """Symbol of the C function that Python called, and the line where it begins."""
-    address = found.authored.get(method, 0) or (_native.calls_function(method - 1) if method else 0)
+    address = found.function(method)
     return native_line(address, begins=True) if address else (_CALLED, _CALLED)
 
 
@@ -306,7 +322,7 @@ def _fault(found: Found, row: _native.LedgerFault) -> Fault:
 def _dangling(found: Found, row: _native.DanglingRow) -> Dangling:
     subject, start, stop, kept, function, slot, from_, code, offset, method, touches = row
     symbol, source = _native_place(from_, found.slots.get(slot, "")) if from_ else (_BY_PYTHON, _BY_PYTHON)
-    name = found.methods.get(method, "")
+    name = found.method(method)
     path = native_file(from_ - 1, source) if from_ else ""
     freed = Touch("freed", function, "", name, symbol, source, site_of(found, code, offset), 0, path)
     made = next((replace(_touch(found, one), role="viewed") for one in touches if one[0] == "n"), _EARLIER)

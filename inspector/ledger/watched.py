@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from inspector import _native
 from inspector.facts.leaks import WatchedModule
@@ -30,11 +30,13 @@ class Armed(NamedTuple):
     slots: CapiSlots
 
 
-def watched(patterns: tuple[str, ...], armed: Armed) -> tuple[WatchedModule, ...]:
+def watched(
+    patterns: tuple[str, ...], armed: Armed, slots: list[tuple[Any, ...]]
+) -> tuple[WatchedModule, ...]:
     """One fact a pattern; none named: one for all. Call it before anything is disarmed."""
     places = [(number, module) for number, module in _places(armed) if number >= 0]
     calls = _native.ledger_calls()
-    imports = _imports(armed.slots)
+    imports = _imports(armed.slots, slots)
     is_whole = not places or _native.calls_armed() > 0
     return tuple(
         _one(pattern, places if is_whole else [], calls, imports, armed) for pattern in patterns or ("",)
@@ -47,9 +49,9 @@ def _places(armed: Armed) -> Iterator[tuple[int, str]]:
     yield from armed.types.modules.items()
 
 
-def _imports(slots: CapiSlots) -> list[tuple[str, int]]:
+def _imports(slots: CapiSlots, rows: list[tuple[Any, ...]]) -> list[tuple[str, int]]:
     """File of each patched import slot of the C API, and how often it was used."""
-    patched = [(row[1], row[5]) for row in _native.got_slots() if row[3] >= 0 and row[6]]
+    patched = [(row[1], row[5]) for row in rows if row[3] >= 0 and row[6]]
     wanted = slots.wanted(frozenset(file for file, _ in patched)) | (slots.hosts or frozenset())
     return [(file, count) for file, count in patched if file in wanted]
 

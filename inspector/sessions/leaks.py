@@ -240,13 +240,20 @@ class NoLeaks:
 
     def __init__(self, found: Leaked) -> None:
         self.found = found
+        self.is_known: Callable[[Verdict], bool] = lambda verdict: False
+        """Whether a fault is expected: it raises nothing."""
 
     def __enter__(self) -> Leaked:
         return self.found.__enter__()
 
+    @property
+    def certain(self) -> tuple[Verdict, ...]:
+        """The certain faults that are not known."""
+        return tuple(one for one in self.found.certain if not self.is_known(one))
+
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self.found.__exit__(kind, error, trace)
-        if kind is None and (certain := self.found.certain):
+        if kind is None and (certain := self.certain):
             raise _lost(certain, self.found.fact.many(certain[0]))
 
 
@@ -294,7 +301,7 @@ def _judged(found: Found, alone: bool) -> Leaks:
     return Leaks(
         verdicts=verdicts(facts.suspects, facts.faults, facts.dangling, alone),
         kept=kept(facts.suspects),
-        suspects=len(facts.suspects),
+        suspects=facts.count,
         left_out=facts.left_out,
         not_noted=found.not_noted,
         given_back=added,

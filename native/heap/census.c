@@ -21,8 +21,7 @@
 #include "module/interrupt.h"
 #include "objects/objects.h"
 
-#define AHEAD 16 // objects of a list between the chase and the look
-#define LAG 32   // references in flight; a power of two
+#define LAG 32 // references in flight; a power of two
 #define OURS 1
 #define THEIRS 2
 #define WANTED 3 // the first wanted name's mark
@@ -141,35 +140,19 @@ static void drain(census *c) {
     } while (!c->failed && (c->first != c->next || c->open.used));
 }
 
-// One list of the gc, its head left out. Chasing `next` is a cache miss an object and cannot be helped; so
-// the chase runs AHEAD objects before the look, one step for each look, and both wait at the same time. What
-// stands open is followed at once, so that the stack stays as small as the untracked part below an object.
-static void walk_list(census *c, PyGC_Head *head) {
-    PyGC_Head *coming[AHEAD]; // borrowed; round and round
-    PyGC_Head *at = compat_gc_next(head);
-    size_t left = 0;
-    for (; left < AHEAD && at != head; at = compat_gc_next(at)) {
-        coming[left++] = at;
+// What stands open is followed at once, so that the stack stays as small as the untracked part below an
+// object.
+static int walk_tracked(PyObject *object, void *argument) {
+    census *c = argument;
+    c->tracked++;
+    c->failed |= interrupt_step(&c->watch);
+    if (count(c, object)) {
+        edges_visit(object, meet, c);
     }
-    for (size_t k = 0; left && !c->failed; k++) {
-        PyObject *object = compat_gc_object(coming[k % AHEAD]);
-        if (at != head) {
-            coming[k % AHEAD] = at;
-            __builtin_prefetch((char *)at + 64);
-            at = compat_gc_next(at);
-            edges_prefetch(compat_gc_object(coming[(k + AHEAD / 2) % AHEAD]));
-        } else {
-            left--;
-        }
-        c->tracked++;
-        c->failed |= interrupt_step(&c->watch);
-        if (count(c, object)) {
-            edges_visit(object, meet, c);
-        }
-        if (c->open.used) {
-            drain(c);
-        }
+    if (c->open.used) {
+        drain(c);
     }
+    return c->failed;
 }
 
 static int is_counted(census *c, PyObject *object) {
@@ -219,9 +202,7 @@ static int census_run(census *c) {
     if (marks_init(&c->seen) < 0) {
         return -1;
     }
-    for (int i = 0; i < COMPAT_GC_LISTS; i++) {
-        walk_list(c, compat_gc_list(&PyInterpreterState_Get()->gc, i));
-    }
+    edges_each_tracked(walk_tracked, c);
     frames_each_reference(meet, c); // as alive as what listed objects refer to
     drain(c);
     forget_ours(c);

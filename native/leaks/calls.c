@@ -227,6 +227,9 @@ static void check(call_frame *frame, const calls_called *called, uintptr_t resul
 
 uintptr_t ledger_call(const calls_called *called, const uintptr_t words[5]) {
     seen[called->number]++;
+    if (ledger_views_earlier) {
+        ledger_views_watch_earlier();
+    }
     if (!ledger_depth && ledger_dtypes_count) {
         ledger_dtypes_begin();
     }

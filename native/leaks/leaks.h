@@ -79,7 +79,9 @@ int borrowed_range(PyObject *object /* borrowed */, uintptr_t *ret_start, uintpt
 
 extern uint32_t ledger_views_count __attribute__((visibility("hidden"))); // number of watched views
 
-void ledger_views_init(void);                             // watches the views that exist already
+extern int ledger_views_earlier __attribute__((visibility("hidden"))); // views that exist already are unknown
+void ledger_views_init(void);
+void ledger_views_watch_earlier(void);
 void ledger_views_watch(PyObject *object /* borrowed */); // watches the object, if it is such a view
 // An allocator domain of Python frees the block. An object in it is no longer watched. Returns 1 if a view
 // shows the block: then the caller must keep it.

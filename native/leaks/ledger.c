@@ -20,26 +20,42 @@
 
 enum { HEADER_WORDS = 2 };
 
+// Most references lead to objects without an entry: this filter passes them without a search of the table.
+enum { FILTER_LOG2 = 15 };
+static uint64_t filter[1 << FILTER_LOG2 >> 6];
+
+static uint32_t bit_of(uintptr_t address) {
+    return (uint32_t)((address >> 3) * 0x9E3779B97F4A7C15ULL >> (64 - FILTER_LOG2));
+}
+
 static int count_reference(PyObject *object, void *unused) {
-    ledger_entry *entry = ledger_find((uintptr_t)object);
+    uint32_t bit = bit_of((uintptr_t)object);
+    ledger_entry *entry = filter[bit / 64] >> bit % 64 & 1 ? ledger_find((uintptr_t)object) : NULL;
     if (entry) {
         entry->found++;
     }
     return 0;
 }
 
-static void count_references(void) {
-    struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
-    for (int i = 0; i < COMPAT_GC_LISTS; i++) {
-        PyGC_Head *list = compat_gc_list(gc, i);
-        for (PyGC_Head *at = compat_gc_next(list); at != list; at = compat_gc_next(at)) {
-            PyObject *holder = compat_gc_object(at);
-            if (compat_refcount(holder) > 0) { // else released too often: may be half deallocated
-                edges_visit(holder, count_reference, NULL);
-            }
-        }
+static int count_of_holder(PyObject *holder, void *unused) {
+    if (compat_refcount(holder) > 0) { // else released too often: may be half deallocated
+        edges_visit(holder, count_reference, NULL);
     }
-    frames_each_value(count_reference, NULL);
+    return 0;
+}
+
+static void count_references(void) {
+    uint32_t capacity;
+    const ledger_entry *entries = ledger_entries(&capacity);
+    memset(filter, 0, sizeof filter);
+    for (uint32_t i = 0; i < capacity; i++) {
+        uint32_t bit = bit_of(entries[i].address);
+        filter[bit / 64] |= (uint64_t)!!entries[i].address << bit % 64;
+    }
+    if (capacity) {
+        edges_each_tracked(count_of_holder, NULL);
+        frames_each_value(count_reference, NULL);
+    }
 }
 
 // Whether the address still holds the object: some types free their blocks where no hook sees it.
@@ -91,42 +107,62 @@ static PyObject *subject_of(PyObject *module, const ledger_entry *entry) {
     return PyObject_CallOneArg(type, (PyObject *)entry->address);
 }
 
-// Whether a gc-tracked object lives at the address.
-static int is_gc_tracked(uintptr_t address) {
-    struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
-    for (int i = 0; i < COMPAT_GC_LISTS; i++) {
-        PyGC_Head *list = compat_gc_list(gc, i);
-        for (PyGC_Head *at = compat_gc_next(list); at != list; at = compat_gc_next(at)) {
-            if ((uintptr_t)compat_gc_object(at) == address) {
-                return 1;
-            }
-        }
+typedef struct {
+    ledger_entry *entry; // borrowed
+    Py_ssize_t count;
+} suspect;
+
+// Types of dead objects, and whether each is alive: it may have died with its last instance. Valid while rows
+// are made, since only a collection ends a type and none runs. A static type, in a loaded file, is alive.
+enum { TYPE_ROWS = 1024, TYPES_MAX = TYPE_ROWS / 2 }; // later types stay unknown
+typedef struct {
+    uintptr_t type;
+    int is_alive;
+} type_row;
+static type_row types[TYPE_ROWS];
+
+// The row of a type, or the free one for it.
+static type_row *type_row_of(uintptr_t type) {
+    size_t at = (type >> 4) % TYPE_ROWS;
+    while (types[at].type && types[at].type != type) {
+        at = (at + 1) % TYPE_ROWS;
+    }
+    return &types[at];
+}
+
+static int type_found(PyObject *object, void *unused) {
+    type_row *row = PyType_Check(object) ? type_row_of((uintptr_t)object) : NULL;
+    if (row && row->type) {
+        row->is_alive = 1;
     }
     return 0;
 }
 
-// Cache of is_type_alive() while rows are made. Valid, since only a collection ends a type and none runs.
-enum { TYPE_CACHE_ROWS = 256 };
-static struct {
-    uintptr_t type;
-    int is_alive;
-} type_cache[TYPE_CACHE_ROWS];
+static int has_type(const ledger_entry *entry) { return !(entry->flags & (LEDGER_DEAD | LEDGER_LISTED)); }
 
-// Whether a type that may die with its last instance is alive. Static types, in a loaded file, always are.
-static int is_type_alive(uintptr_t type) {
-    size_t at = (type >> 4) % TYPE_CACHE_ROWS;
-    if (type_cache[at].type != type) {
-        Dl_info unused;
-        type_cache[at].type = type;
-        type_cache[at].is_alive = dladdr((const void *)type, &unused) || is_gc_tracked(type);
+// One walk over all objects finds the heap types among them.
+static void types_find(const suspect *found, uint32_t count) {
+    int is_open = 0, known = 0;
+    memset(types, 0, sizeof types);
+    for (uint32_t i = 0; i < count && known < TYPES_MAX; i++) {
+        type_row *row = has_type(found[i].entry) ? NULL : type_row_of(found[i].entry->type);
+        if (row && !row->type) {
+            Dl_info unused;
+            *row = (type_row){found[i].entry->type, dladdr((const void *)found[i].entry->type, &unused) != 0};
+            is_open |= !row->is_alive;
+            known++;
+        }
     }
-    return type_cache[at].is_alive;
+    if (is_open) {
+        edges_each_tracked(type_found, NULL);
+    }
 }
 
+static int is_type_alive(uintptr_t type) { return type_row_of(type)->is_alive; }
+
 static PyObject *type_of(const ledger_entry *entry) {
-    int is_over = entry->flags & (LEDGER_DEAD | LEDGER_LISTED);
-    return !is_over || is_type_alive(entry->type) ? layout_type_name((PyTypeObject *)entry->type)
-                                                  : PyUnicode_FromString("object");
+    return has_type(entry) || is_type_alive(entry->type) ? layout_type_name((PyTypeObject *)entry->type)
+                                                         : PyUnicode_FromString("object");
 }
 
 static PyObject *row_of(PyObject *module, const ledger_entry *entry, Py_ssize_t count) {
@@ -156,11 +192,6 @@ static PyObject *faults_list(void) {
     }
     return take(rows);
 }
-
-typedef struct {
-    ledger_entry *entry; // borrowed
-    Py_ssize_t count;
-} suspect;
 
 // Selects the suspicious entries. Takes one reference to each object, so that none dies meanwhile.
 static uint32_t suspects_take(suspect *ret, uint32_t limit, uint32_t *ret_left_out) {
@@ -217,7 +248,7 @@ static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
 // One row per suspect. Releases the reference that suspects_take() took of each.
 static PyObject *rows_of(PyObject *module, const suspect *found, uint32_t count) {
     _collector_ int was_on = PyGC_Disable();
-    memset(type_cache, 0, sizeof type_cache);
+    types_find(found, count);
     PyObject *rows = PyList_New(0); // new
     for (uint32_t i = 0; i < count; i++) {
         if (rows && list_add(rows, row_of(module, found[i].entry, found[i].count)) < 0) {

@@ -53,6 +53,9 @@ void ledger_note_before(noted_call *call) {
         }
         return;
     }
+    if (ledger_views_earlier) {
+        ledger_views_watch_earlier();
+    }
     if (call->role == 'm') {
         raw_memory_hand_begin();
     }

@@ -13,6 +13,9 @@
 // Threads. C code frees without the GIL, so a mutex guards the tables; nothing is called under it. A child
 // watches none.
 //
+// Views that existed before are looked for when the first watched call begins: a block of code without one
+// costs nothing.
+//
 // Limits and why. VIEWS_MAX views, half of them for views that existed before, and KEPT_BYTES_MAX. A block
 // beyond these is freed at once, and its view is reported as possible: its address may be reused by now.
 // Which block contains an inner address is known at once for pymalloc, for malloc only when it is freed.
@@ -50,6 +53,7 @@ typedef struct {
 } freed_row;
 
 uint32_t ledger_views_count;
+int ledger_views_earlier;
 static view_row views[VIEWS_MAX]; // sorted by start
 static freed_row frees[FREES_MAX];
 static uint32_t freed_count;
@@ -238,39 +242,40 @@ int ledger_views_keep(uintptr_t block, const ledger_freeing *freeing) {
     return 0;
 }
 
-static int watch_object(PyObject *object, void *unused) {
-    ledger_views_watch(object);
-    return ledger_views_count >= EARLIER_MAX;
-}
-
 static int watch_local(PyObject *object, void *unused) {
     ledger_views_watch(object);
     return 0;
 }
 
-// Watches the views that exist already: those of running functions first, then those of gc objects.
-static void watch_existing(void) {
-    struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
+static int watch_referent(PyObject *object, void *unused) {
+    ledger_views_watch(object);
+    return ledger_views_count >= EARLIER_MAX;
+}
+
+// An array is in no list of the gc, so all that refers to one is asked; other views are tracked themselves.
+static int watch_tracked(PyObject *object, void *unused) {
+    return arrays_type ? edges_visit(object, watch_referent, NULL) : watch_referent(object, NULL);
+}
+
+// Those of running functions first, then those of gc objects.
+void ledger_views_watch_earlier(void) {
+    ledger_views_earlier = 0;
+    memory_guard_arm(); // once for all views
     frames_each_value(watch_local, NULL);
-    for (int i = 0; i < COMPAT_GC_LISTS; i++) {
-        PyGC_Head *list = compat_gc_list(gc, i);
-        for (PyGC_Head *at = compat_gc_next(list); at != list && ledger_views_count < EARLIER_MAX;
-             at = compat_gc_next(at)) {
-            edges_visit(compat_gc_object(at), watch_object, NULL);
-        }
-    }
+    edges_each_tracked(watch_tracked, NULL);
+    memory_guard_disarm();
 }
 
 void ledger_views_init(void) {
     borrowed_prepare();
     void *sample = PyObject_Malloc(48);
-    memory_guard_arm(); // once for all views
+    memory_guard_arm();
     if (sample) {
         memory_guarded(prefix_body, sample);
         PyObject_Free(sample);
     }
-    watch_existing();
     memory_guard_disarm();
+    ledger_views_earlier = 1;
 }
 
 static PyObject *found_row(PyObject *module, view_row *view) {
@@ -320,6 +325,7 @@ void ledger_views_deinit(void) {
         }
     }
     ledger_views_count = freed_count = 0;
+    ledger_views_earlier = 0;
     kept_bytes = forever_bytes;
     memset(filter, 0, sizeof filter);
 }
@@ -341,6 +347,7 @@ static PyObject *views_freed(PyObject *module, PyObject *args) {
 static void ledger_views_forked(void) {
     pthread_mutex_init(&lock, NULL);
     ledger_views_count = 0;
+    ledger_views_earlier = 0;
 }
 
 __attribute__((constructor)) static void ledger_views_prepare(void) {

@@ -24,6 +24,7 @@
 #endif
 // The low bits of _gc_next are flags (3.14: which old space; during a collection: unreachable).
 #define compat_gc_next(head) ((PyGC_Head *)((head)->_gc_next & ~(uintptr_t)3))
+#define compat_gc_previous(head) ((PyGC_Head *)((head)->_gc_prev & ~(uintptr_t)3))
 #define compat_gc_object(head) ((PyObject *)((head) + 1))
 #define compat_gc_head(object) ((PyGC_Head *)(object) - 1)
 #define compat_gc_tracked(object) (compat_gc_head(object)->_gc_next != 0)

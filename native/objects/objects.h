@@ -16,6 +16,9 @@ int edges_has(PyObject *object /* borrowed */);
 int edges_visit(PyObject *object /* borrowed */, visitproc visit, void *arg);
 int edges_traverse(PyObject *object /* borrowed */, visitproc visit, void *arg); // tp_traverse alone
 void edges_prefetch(PyObject *object /* borrowed */);
+#define EDGES_AHEAD 16 // objects of a list of the gc between the chase and the look
+typedef int (*edges_look)(PyObject *object /* borrowed */, void *arg);
+int edges_each_tracked(edges_look look, void *arg); // all that the gc tracks; 0, or what ended the walk
 static inline int edges_plain(const PyTypeObject *type /* borrowed */) { // the commonest, without a namespace
     return type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type;
 }

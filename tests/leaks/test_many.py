@@ -54,7 +54,8 @@ def test_what_a_call_lost_is_searched_before_imports(fresh: Any, monkeypatch: An
     with inspector.leaks("keeps") as found:
         import keeps  # type: ignore[import-not-found]
 
-        keeps.lose()
+        for _ in range(8):  # an old word in memory may hide one of a kind
+            keeps.lose()
     told = {one.object.split()[0].rstrip("()") for one in found.certain}
     assert told == {"list", "dict", "set", "bytearray"}
     assert found.fact.unlike > 500 and {one.method for one in found.certain} == {"keeps.lose"}

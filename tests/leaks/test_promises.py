@@ -12,6 +12,7 @@ from leak_corpus import SOURCE
 from refused import refused
 
 import inspector
+from inspector.faces.known_faults import Row, annotations
 
 pytestmark = pytest.mark.core
 TESTS = """
@@ -46,8 +47,42 @@ def test_a_marked_test_fails_alone(tmp_path: Path) -> None:
 def test_the_option_asks_it_of_every_test(tmp_path: Path) -> None:
     told = pytest_in(tmp_path, "--inspect-leaks", "leak_corpus", "--junitxml", "told.xml")
     assert "2 failed, 1 passed" in told
-    assert told.count("(test_it.py::test_faulty): PyGILState_Ensure") == 1
-    assert 'failures="2"' in (tmp_path / "told.xml").read_text()
+    assert told.count("faults of native code in 2 tests") == told.count(", leak_corpus.c:") == 1, told
+    assert re.search(r"test_it.py::test_faulty and 1 more\n +PyGILState_Ensure, or end", told)
+    xml = (tmp_path / "told.xml").read_text()
+    assert 'failures="2"' in xml and xml.count('<property name="native_fault"') == 2
+
+
+def test_on_github_a_fault_is_an_error_at_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    told = pytest_in(tmp_path)
+    assert "\n::error file=test_it.py,title=inspector::C-API call" in told
+    monkeypatch.chdir(tmp_path)
+    row = Row(
+        "leaked", "m.f", "int", "PyLong_FromLong", "m.c:7 (x.c:9)", str(tmp_path / "src/m.c"), "50%", "t"
+    )
+    text = "leaked: m.f, int, PyLong_FromLong (t): 50%25"
+    assert [*annotations([row])] == [f"::error file=src/m.c,line=7,title=inspector::{text}"]
+
+
+def test_known_faults_pass_and_new_ones_fail(tmp_path: Path) -> None:
+    words = ("--inspect-leaks", "leak_corpus", "--inspect-leaks-baseline", "known")
+    assert "3 passed" in pytest_in(tmp_path, *words)
+    known = (tmp_path / "known").read_text().splitlines()
+    fault = known[1].partition("  # ")[0]
+    assert fault.startswith("C-API call without the GIL | leak_corpus.without_the_gil | ") and len(known) == 2
+    assert "known: 1 known fault seen, 0 not seen" in told_again(tmp_path, *words)
+    (tmp_path / "known").write_text("leaked | leak_corpus.other | int | PyLong_FromLong  # issue 7\n")
+    told = told_again(tmp_path, *words)
+    assert "2 failed, 1 passed" in told and f"not in known: {fault}\n" in told
+    assert "0 known faults seen, 1 not seen\nnot seen: leaked | leak_corpus.other" in told
+    (tmp_path / "known").write_bytes(b"\xff")
+    assert "known cannot be read" in told_again(tmp_path, *words)
+
+
+def told_again(folder: Path, *words: str) -> str:
+    done = ran("-m", "pytest", "-q", "-p", "no:cacheprovider", *words, cwd=folder)
+    return done.stdout + done.stderr
 
 
 def test_a_block_raises_one_sentence() -> None:

@@ -14,6 +14,7 @@ import atexit
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -182,18 +183,26 @@ class CapiSlots:
         paths = frozenset(path for path in paths if MOVES_STACKS not in path)
         if not modules:
             return paths
-        places = [str(place) for place in self._places(modules)]
-        files, folders = frozenset(places), tuple(f"{place}/" for place in places)
+        files, folders = _files(modules, tuple(self._coming.items()), _imported())
         return frozenset(p for p in paths if p in files or p.startswith(folders))
 
-    def _places(self, modules: tuple[str, ...]) -> list[Path]:
-        """Files and folders of the chosen modules that are imported."""
-        coming = self._coming.items()
-        found = [Path(file) for name, file in coming if any(fits(name, one) for one in modules)]
-        for name, module in list(sys.modules.items()):
-            if type(module) is ModuleType and any(fits(name, pattern) for pattern in modules):
-                found += _places_of(name, module)
-        return found
+
+def _imported() -> tuple[tuple[str, int], ...]:
+    """Names and identities of what stands in sys.modules."""
+    return tuple(zip(list(sys.modules), map(id, list(sys.modules.values())), strict=False))
+
+
+@lru_cache(16)
+def _files(
+    modules: tuple[str, ...], coming: tuple[tuple[str, str], ...], _imported: object
+) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Files of the chosen modules that are imported, and the beginnings of files in their folders."""
+    places = [Path(file) for name, file in coming if any(fits(name, one) for one in modules)]
+    for name, module in list(sys.modules.items()):
+        if type(module) is ModuleType and any(fits(name, pattern) for pattern in modules):
+            places += _places_of(name, module)
+    texts = [str(place) for place in places]
+    return frozenset(texts), tuple(f"{text}/" for text in texts)
 
 
 def _places_of(name: str, module: ModuleType) -> list[Path]:

@@ -71,17 +71,22 @@ class Targets:
     _seen: set[int] = field(default_factory=set)
     _walked: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Module -> id and length of its namespace when it was searched."""
+    _passed: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """The same of modules that no pattern fits."""
+    _looked_for: tuple[str, ...] = ()
+    """The patterns, or packages, of the last search."""
+    _indices: tuple[list[int], dict[int, int]] = field(default_factory=lambda: ([], {}))
 
     @staticmethod
-    def known(patterns: tuple[str, ...]) -> Targets:
-        """The targets of the last trace with these patterns, if its modules are still there; else new ones.
+    def known(patterns: tuple[str, ...], buffers: bool = True) -> Targets:
+        """The targets of the last use of these patterns, if its modules are still there; else new ones.
 
         `look` then searches only modules that came or changed since. They stay alive meanwhile.
         """
-        kept = _kept.pop(patterns, None)
+        kept = _kept.pop((patterns, buffers), None)
         if kept is None or not kept._is_current():
-            kept = Targets(patterns)
-        _kept[patterns] = kept
+            kept = Targets(patterns, buffers=buffers)
+        _kept[patterns, buffers] = kept
         while len(_kept) > MOST_KEPT:
             del _kept[next(iter(_kept))]
         return kept
@@ -92,8 +97,16 @@ class Targets:
 
     def look(self) -> None:
         """Find the callables of modules imported since the last call."""
-        for pattern in self.patterns or _packages():
-            self._add(pattern)
+        patterns = self.patterns or tuple(_packages())
+        if patterns != self._looked_for:
+            self._looked_for, self._passed = patterns, {}
+        fresh = [name for name in list(sys.modules) if self._is_new(name)]
+        for pattern in patterns:
+            self._add(pattern, fresh)
+        for name in fresh:
+            space = _namespace(name)
+            if space is not None and name not in self._walked:
+                self._passed[name] = id(space), len(space)
         for kind in _buffers() if self.buffers else ():
             if id(kind) not in self._seen:
                 self._seen.add(id(kind))
@@ -129,8 +142,14 @@ class Targets:
                 total += kinds
         return dict(total)
 
-    def _add(self, pattern: str) -> None:
-        modules = [name for name in list(sys.modules) if fits(name, pattern) and self._is_new(name)]
+    def index(self, number: int, numbers: list[int]) -> int | None:
+        """Where the callable that got `number`, of the `numbers` of all in order, stands; None: nowhere."""
+        if self._indices[0] != numbers:
+            self._indices = list(numbers), {number: index for index, number in enumerate(numbers)}
+        return self._indices[1].get(number)
+
+    def _add(self, pattern: str, fresh: list[str]) -> None:
+        modules = [name for name in fresh if fits(name, pattern) and self._is_new(name)]
         for name in sorted(modules, key=_publicness):
             space = _namespace(name) or {}
             self._walked[name] = id(space), len(space)
@@ -143,7 +162,8 @@ class Targets:
     def _is_new(self, name: str) -> bool:
         """Whether a module was not searched, or has other names since."""
         space = _namespace(name)
-        return self._walked.get(name) != ((id(space), len(space)) if space is not None else None)
+        known = (id(space), len(space)) if space is not None else None
+        return self._walked.get(name) != known and self._passed.get(name) != known
 
     def _one(self, module: str, name: str, value: Any) -> None:
         if type(value) in _BOUND:
@@ -191,8 +211,8 @@ class Targets:
 
 
 MOST_KEPT: Final = 4
-_kept: dict[tuple[str, ...], Targets] = {}
-"""Patterns of the last traces -> their targets."""
+_kept: dict[tuple[tuple[str, ...], bool], Targets] = {}
+"""Patterns and buffers of the last uses -> their targets."""
 
 
 def _namespace(name: str) -> dict[str, Any] | None:

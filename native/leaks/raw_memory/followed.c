@@ -325,7 +325,7 @@ static PyObject *raw_memory_run(PyObject *module, PyObject *number) {
         raw_memory_fresh_begin();
     }
     run = is_open ? (uint8_t)number_wanted : 0;
-    Py_RETURN_NONE;
+    return PyLong_FromUnsignedLong(raw_memory_count);
 }
 
 static PyObject *raw_memory_close(PyObject *module, PyObject *unused) {
