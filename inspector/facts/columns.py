@@ -22,6 +22,7 @@ COLUMNS: Final = {
     "model": "model:Model",
     "materialization": "materialization:Materialization",
     "lazy": "lazy:Lazy",
+    "crossed": "converted:HostLines",
     "contract": "lazy:LazyContract",
     "r_object": "r_object:RObject",
     "lazy_trace": "lazy_trace:LazyTrace",

@@ -38,11 +38,11 @@ class LazyMade:
 
     vector: LazyVector
     ns: int
-    """How long its Dataptr method took."""
+    """How long its Dataptr method took; 0: not measured."""
     to_write: bool
     """The pointer was asked for to write through it."""
     by: str
-    """The R function that the user's code called."""
+    """The R function that the user's code called; "" where no call was seen."""
     functions: tuple[str, ...]
     """R's functions, outermost first, then C's down to the pointer."""
 

@@ -50,13 +50,18 @@ def _crossed(found: HostLines) -> Answer:
     objects = f"a {theirs.kind} of {theirs.length:,} {theirs.items or 'object'}s"
     vector = f"{ours.length:,} {WORDS.get(ours.kind, 'elements')}"
     sides = f"{vector} became {objects}" if one.to_python else f"{objects} became {vector}"
-    total = sum(each.ns for _, each in slow)
-    more = f" {len(slow)} lines do so: {total / 1e9:.1f} s." if len(slow) > 1 else ""
+    total = _took(sum(each.ns for _, each in slow))
+    more = f" {len(slow)} lines do so: {total}." if len(slow) > 1 else ""
+    calls = f"{one.calls:,} calls, " if one.calls else ""
     text = (
         f"Line {line.inside.line}: {sides}, {' → '.join(amounts)}, element by element, "
-        f"{one.calls:,} calls, {one.ns / 1e9:.1f} s.{more}"
+        f"{calls}{_took(one.ns)}.{more}"
     )
     return answer("host-one-by-one", text, LINES, costs_bytes=ours.length)
+
+
+def _took(ns: int) -> str:
+    return f"{ns / 1e9:.1f} s" if ns >= 1e8 else f"{ns / 1e6:.0f} ms"
 
 
 def is_slow(one: Converted) -> bool:

@@ -137,10 +137,12 @@ def _counts(fact: LazyTrace) -> Iterator[Answer]:
         yield answer("lazy-vectors", text, TRACE)
         return
     cost = sum(one.vector.bytes for one in done)
-    by = listed((code(name) for name in dict.fromkeys(one.by for one in done)), MOST) if done else ""
+    names = [code(name) for name in dict.fromkeys(one.by for one in done) if name]
+    by = f", by {listed(names, MOST)}" if names else ""
     were = "was" if len(done) == 1 else "were"
-    end = f"{len(done):,} {were} materialized, by {by}: {size(cost)}." if done else "none was materialized."
-    yield answer("lazy-vectors", f"{counted(len(made), 'lazy vector')}; {end}", TRACE, costs_bytes=cost)
+    end = f"{len(done):,} {were} materialized{by}: {size(cost)}." if done else "none was materialized."
+    begin = f"{counted(len(made), 'lazy vector')}; " if made else ""
+    yield answer("lazy-vectors", begin + end, TRACE, costs_bytes=cost)
 
 
 def _advice(fact: LazyTrace) -> Iterator[Answer]:

@@ -53,7 +53,7 @@ MORE = {
 }
 """Column -> what the fold of a short card has of it."""
 
-_WHOLE = ("leaks", "stop", "crash", "lazy_trace", "r_memory", "contract")
+_WHOLE = ("leaks", "stop", "crash", "lazy_trace", "r_memory", "contract", "crossed")
 """Columns that are short as they are: sentences above them, nothing folded."""
 
 

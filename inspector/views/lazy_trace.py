@@ -34,7 +34,7 @@ def of_lazy_trace(fact: LazyTrace) -> tuple[Block, ...]:
 
 def _small(fact: LazyTrace) -> str:
     left = f", {fact.left_out:,} found no room" if fact.left_out else ""
-    return f"{counted(fact.small, 'small vector')} inside R not shown{left}"
+    return f"{counted(fact.small, 'small vector')} inside R not shown{left}" if fact.small or left else ""
 
 
 def vector_words(one: LazyVector) -> str:
@@ -78,10 +78,12 @@ def _read(one: LazyRead) -> str:
 
 def _materialized(made: LazyMade) -> Iterator[Line]:
     name = made.vector.name or f"a {vector_words(made.vector)}"
-    took = f"{size(made.vector.bytes)}  {made.ns / 1e6:.1f} ms"
+    took = size(made.vector.bytes) + (f"  {made.ns / 1e6:.1f} ms" if made.ns else "")
+    by = f" by {made.by}" if made.by else ""
     write = " to write" if made.to_write else ""
-    yield Line("", (Span(f"  {name} MATERIALIZED by {made.by}{write}", "warn"),), text(took))
-    yield Line("", (Span(f"  {' → '.join(made.functions)}", "dim"),))
+    yield Line("", (Span(f"  {name} MATERIALIZED{by}{write}", "warn"),), text(took))
+    if made.functions:
+        yield Line("", (Span(f"  {' → '.join(made.functions)}", "dim"),))
 
 
 def sample() -> LazyTrace:

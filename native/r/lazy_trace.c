@@ -213,11 +213,14 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 __attribute__((destructor)) static void end(void) {
-    if (lazy.file && r_find()) {
-        lazy.is_inside = 1;
+    if (!lazy.file) {
+        return;
+    }
+    lazy.is_inside = 1;
+    if (r_find()) {
         lazy_write_statement();
         fprintf(lazy.file, "{\"end\": %d, \"left_out\": %llu, \"at_start\": %llu}\n", lazy.statement,
                 (unsigned long long)lazy.left_out, (unsigned long long)lazy.at_start);
-        fflush(lazy.file);
     }
+    fflush(lazy.file);
 }

@@ -12,7 +12,7 @@ say <- function(name, card) {
 }
 x <- 1:1000000
 say("sequence", inspect(x))
-cat("# after\n")
+cat("# compact\n")
 .Internal(inspect(x))
 say("by_reticulate", inspector$inspect(1:1000000))
 v <- c(1, 2, NA)
@@ -32,4 +32,16 @@ invisible(sort(y))
 say("class_made", inspect(y))
 say("python", inspect(import("sys", convert = FALSE)$path))
 say("memory", inspect_memory())
+w <- c(1, 2)
+card <- inspect_trace({
+  seq <- 1:1000
+  list <- r_to_py(w)
+  more <- seq + 1L
+  lost <- r_to_py(NA)
+  sum(more)
+})
+say("trace", card)
+say("value", card$value)
+try(inspect_trace({ r_to_py(w); stop("half way") }), silent = TRUE)
+say("after", is.null(getOption("inspector.block")))
 cat("# html\n", substr(inspect(x)$html, 1, 4), "\n")

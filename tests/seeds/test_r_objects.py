@@ -46,7 +46,7 @@ def test_a_compact_sequence_is_told_and_stays_compact(cards: dict[str, str]) -> 
     )
     assert "cumsum(x) and x[x > 3] will materialize it; sum(x), mean(x)" in card
     assert "class compact_intseq of base" in card and "held by x" in card
-    assert cards["after"].endswith("1 : 1000000 (compact)")
+    assert cards["compact"].endswith("1 : 1000000 (compact)")
 
 
 def test_a_card_of_a_copy_says_how_to_look_at_r_s_own(cards: dict[str, str]) -> None:
@@ -72,6 +72,16 @@ def test_lazy_classes_of_r_and_of_a_package(cards: dict[str, str]) -> None:
         "0 of 16 B materialized." in cards["class"] and "materialized: its 16 B are in" in cards["class_made"]
     )
     assert cards["html"] == "<div"
+
+
+def test_a_block_says_what_crossed_and_what_was_materialized(cards: dict[str, str]) -> None:
+    told = cards["trace"]
+    assert "2 list <- r_to_py(w) R → Python numeric(2) → list" in told
+    assert "4 lost <- r_to_py(NA) R → Python logical → bool LOST NA → True" in told
+    assert "1 seq <- 1:1000 seq: compact integer(1,000) 0 of 4.0 kB made" in told
+    assert "3 more <- seq + 1L seq MATERIALIZED 4.0 kB" in told and cards["value"].startswith("[1] 501500")
+    assert "1 conversion in 1 line of R." in cards["value"], "of the block that failed: its error comes after"
+    assert cards["after"] == "[1] TRUE"
 
 
 def test_what_materializes_r_s_own_classes_does_so(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from inspector.facts.lazy_trace import LazyVector
 from inspector.facts.r_object import RMemory, RNamed, RObject
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.layouts import r_altrep, r_vectors
@@ -139,6 +140,23 @@ def r_memory(environment: int, resident: int | Unknown) -> RMemory:
     total, _ = reached(value for _, value in rows)
     whole = sum(_deep(one.object) for one in named) if isinstance(total, Unknown) else total
     return RMemory(tuple(named[:NAMES]), max(len(named) - NAMES, 0), whole, resident)
+
+
+def lazy_names(environment: int) -> dict[str, tuple[int, LazyVector, bool]]:
+    """Name -> (address, vector, whether all is made) of the lazy vectors that an environment's names hold."""
+    held, seen = header(environment), dict[str, tuple[int, LazyVector, bool]]()
+    for name, value in bindings(held) if held is not None else ():
+        found = header(value)
+        if found is None or not found.altrep or found.type not in ITEM_BYTES:
+            continue
+        lazy, count = r_altrep.state(found), r_altrep.length(found)
+        if not (lazy.package == "base" and lazy.class_name.startswith("wrap_")):
+            known = -1 if isinstance(count, Unknown) else count
+            size = max(known, 0) * ITEM_BYTES[found.type]
+            kind = WORDS.get(found.type, "vector")
+            vector = LazyVector(name, lazy.class_name, lazy.package, kind, known, size)
+            seen[name] = (value, vector, lazy.made == "all")
+    return seen
 
 
 def _deep(one: RObject) -> int:

@@ -17,6 +17,15 @@ from inspector.errors import InspectorError
 if TYPE_CHECKING:
     from inspector.report import Report
 
+
+def __getattr__(name: str) -> type:
+    from inspector.sessions.r.block import Block
+
+    if name == "Block":
+        return Block
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 OWN_REFERENCES = 1
 """The argument of inspect.R's function."""
 

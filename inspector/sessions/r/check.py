@@ -35,6 +35,13 @@ def check_altrep(command: Sequence[str]) -> LazyContract:
         path = Path(folder) / "said.jsonl"
         code = run_check(command, path)
         rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    if not code and not rows:
+        raise InspectorError(
+            "no R was asked.",
+            slug="no-r",
+            why="this R has not the functions of R 4, or ended before the last -e",
+            do="try the expression without inspector",
+        )
     if code or not rows or not rows[0]["altrep"] or not rows[0]["length"]:
         raise InspectorError(
             "the expression gave no vector of an ALTREP class that has elements.",

@@ -3,6 +3,7 @@
 #   source(reticulate::import("inspector")$r())
 #   inspect(x)              what x is, how much of it is in memory, who holds it
 #   inspect_memory()        what the names of the global environment keep
+#   inspect_trace({ ... })  by statement: what crossed to Python and back, what stayed lazy; $value is the last one's
 #
 # A notebook (IRkernel) and knitr show the card in HTML, a console in text.
 # SPDX-License-Identifier: MIT
@@ -23,6 +24,7 @@ local({
             name <- sys.call(n)[[1L]]
             words <- if (is.symbol(name)) as.character(name) else "function"
             frame <- sys.frame(n)
+            if (hex(address(frame)) %in% found) next # eval() runs in the environment that it was given
             found[[sprintf("%d:%s()", n, words)]] <- hex(address(frame))
         }
         found
@@ -34,6 +36,36 @@ local({
         shown(ours()$inspect_r(hex(address(x)), name, environments(sys.nframe() - 1L)), all)
     }
     inspect_memory <- function() shown(ours()$memory_r(hex(address(globalenv()))))
+    # Statement by statement, in the caller's frame. The option says which one runs; without it what crosses is ours.
+    inspect_trace <- function(expr) {
+        block <- substitute(expr)
+        frame <- parent.frame()
+        is_block <- is.call(block) && identical(block[[1L]], as.symbol("{"))
+        refs <- if (is_block) attr(block, "srcref")[-1L]
+        statements <- if (is_block) as.list(block)[-1L] else list(block)
+        trace <- ours()$Block(hex(address(frame)))
+        value <- NULL
+        finished <- FALSE
+        on.exit({
+            options(inspector.block = NULL)
+            trace$end()
+            if (!finished) print_card(shown(trace$report())) # a statement failed: what was until then
+        })
+        for (n in seq_along(statements)) {
+            ref <- if (length(refs) >= n) refs[[n]]
+            text <- if (is.null(ref)) deparse(statements[[n]], nlines = 1L)[[1L]] else trimws(as.character(ref)[[1L]])
+            line <- if (is.null(ref)) n else ref[[1L]]
+            options(inspector.block = c(line, text))
+            value <- eval(statements[[n]], frame)
+            options(inspector.block = NULL)
+            trace$after(line, text)
+        }
+        trace$end()
+        finished <- TRUE
+        card <- shown(trace$report())
+        card$value <- value
+        card
+    }
     print_card <- function(x, ...) {
         cat(x$text)
         invisible(x)
@@ -56,5 +88,5 @@ local({
             if (isNamespaceLoaded(package)) register() else setHook(packageEvent(package, "onLoad"), register)
         })
     }
-    for (name in c("inspect", "inspect_memory")) assign(name, get(name), envir = globalenv())
+    for (name in c("inspect", "inspect_memory", "inspect_trace")) assign(name, get(name), envir = globalenv())
 })

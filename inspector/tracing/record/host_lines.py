@@ -42,6 +42,12 @@ def read(folder: Path, pid: int) -> HostLines:
     )
 
 
+def of_block(path: Path, python: str) -> HostLines:
+    """The lines of a block in an R that goes on: what was written since the block began."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return HostLines("R", tuple(_lines(rows)), Unknown("the block did not start R"), 0, python)
+
+
 def _lines(rows: list[Any]) -> Iterator[HostLine]:
     """One a line, in the order of the source; the order of the program where a line is not known."""
     first = [row for row in rows if type(row) is dict and "texts" in row]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from inspector.errors import InspectorError
 from inspector.facts.lazy_trace import LazyMade, LazyRead, LazyStatement, LazyTrace, LazyVector
 
 LEAST_BYTES: Final = 10_000
@@ -30,10 +31,17 @@ class _Rows:
 
 
 def read(folder: Path, script: str) -> LazyTrace:
-    """The trace of the process that wrote the most rows into a folder; empty where none did."""
+    """The trace of the process that wrote the most rows into a folder. Raises InspectorError `no-r`."""
     files = sorted(folder.glob("lazy-*.jsonl"), key=lambda path: -path.stat().st_size)
     lines = files[0].read_text(errors="replace").splitlines() if files else []
     rows = [json.loads(line) for line in lines if line.endswith("}")]
+    if not rows:
+        raise InspectorError(
+            "no R was watched.",
+            slug="no-r",
+            why="the program started no R, or one that has not the functions of R 4",
+            do="inspector trace --lazy -- Rscript script.R",
+        )
     vectors = {row["vector"]: _vector(row) for row in rows if "vector" in row}
     statements: dict[int, _Rows] = {}
     for row in rows:

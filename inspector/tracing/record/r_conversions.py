@@ -32,12 +32,12 @@ class RConversions:
         self._known: dict[Any, int] = {}
         self.armed = False
 
-    def begin(self, hosts: Collection[str]) -> None:
-        """Hook the conversions of reticulate, if it is among the hosts."""
+    def begin(self, hosts: Collection[str], source: str = "") -> None:
+        """Hook reticulate's conversions, if it is among the hosts; `source`: R's, in place of lines.R."""
         paths = frozenset(path for path in hosts if "reticulate" in path)
         if paths and not self.armed:
             self._write({"process": _began()})
-            source = (SOURCES / "lines.R").read_text()
+            source = source or (SOURCES / "lines.R").read_text()
             self.armed = _native.conversions_arm(paths, self._told, source)
 
     def end(self) -> None:
