@@ -45,6 +45,26 @@ def source_line(library: str, address: int, *, begins: bool = False) -> str | Un
     return _said(library, dwarf, unit, found) if found else _NO_LINE
 
 
+def source_lines(library: str, address: int) -> tuple[Place, ...]:
+    """(path, line) of an address and of each call inlined there, innermost first; of sources at hand."""
+    from elftools.common.exceptions import DWARFError, ELFError
+
+    try:
+        dwarf = _dwarf(library)
+        unit = None if isinstance(dwarf, Unknown) else _unit(dwarf, address)
+        if unit is None:
+            return ()
+        starts, numbered, names = _rows(dwarf, unit)
+        row = numbered[max(bisect_right(starts, address) - 1, 0)] if starts else None
+        if row is None:
+            return ()
+        found = [row[:2], *inlined_calls(dwarf, unit, address)]
+        named = [(source_file(library, address, names.get(file, "")), line) for file, line in found]
+        return tuple(one for one in named if all(one))  # line 0: made by the compiler
+    except (OSError, ELFError, DWARFError, KeyError, IndexError, ValueError):
+        return ()
+
+
 def source_file(library: str, address: int, name: str) -> str:
     """The path of the file `name` that has the line of an address; "" if it is gone, or was changed since."""
     from elftools.common.exceptions import DWARFError, ELFError

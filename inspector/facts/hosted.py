@@ -7,6 +7,19 @@ from inspector.facts.unknown import Unknown
 
 
 @dataclass(frozen=True, slots=True)
+class HostSite:
+    """The line of a host that led to a call: in the file where its thread's own code begins the innermost one
+    that only one line leads to, so not one of a function that wraps calls of Python."""
+
+    file: str
+    """Path of the source."""
+    line: int
+    text: str
+    inner: str
+    """The innermost line of the program's own, "Object.swift:31"; "" if it is the same."""
+
+
+@dataclass(frozen=True, slots=True)
 class HostCall:
     """One C-API call of a host; equal calls in a row are merged and counted."""
 
@@ -32,6 +45,7 @@ class HostCall:
     thread: int
     depth: int
     """How many host calls this call is nested in; 0 at top level."""
+    site: HostSite | Unknown = Unknown("not asked for")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,8 @@ class Hosted:
     """Number of all calls that were recorded."""
     lines: HostLines = NO_LINES
     """The host's own lines, where they are known."""
+    own_lines: tuple[tuple[str, int, int], ...] = ()
+    """(path, line, recorded calls) of each line of the program that led to calls, in the source's order."""
 
 
 NOT_HOSTED = Hosted((), (), 0, 0)

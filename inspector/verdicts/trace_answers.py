@@ -90,7 +90,8 @@ def _hosted(trace: Trace) -> Iterator[Answer]:
     """How often a program that embeds Python called it."""
     if trace.hosted.asked:
         hosts = ", ".join(path.rpartition("/")[2] for path in trace.hosted.hosts)
-        text = f"{hosts} called Python's C API {counted(trace.hosted.asked, 'time')}."
+        where = f" from {counted(len(trace.hosted.own_lines), 'line')}" if trace.hosted.own_lines else ""
+        text = f"{hosts} called Python's C API {counted(trace.hosted.asked, 'time')}{where}."
         yield answer("hosted", text, "trace.hosted")
 
 

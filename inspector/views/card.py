@@ -9,6 +9,7 @@ from typing import Any
 
 from inspector.facts.amounts import counted
 from inspector.facts.answers import Answers
+from inspector.facts.hosted import Hosted
 from inspector.facts.leaks import Leaks
 from inspector.facts.unknown import Unknown
 from inspector.views.answers import advised, head
@@ -17,6 +18,7 @@ from inspector.views.brief import brief
 from inspector.views.conversion import copied_rows
 from inspector.views.converted import EVERY_ROW, MOST_ROWS, host_lines
 from inspector.views.grammar import Block, Fold, Line, Span
+from inspector.views.hosted import MOST_LINES, own_lines
 from inspector.views.leaks import below_answers
 from inspector.views.plain import clipped
 from inspector.views.r_object import title as r_title
@@ -95,13 +97,16 @@ def _of_trace(facts: Mapping[str, Any], everything: bool, told: Answers) -> Iter
         yield from host_lines(lines, EVERY_ROW if everything else MOST_ROWS)
         yield from advised(told)
         statements = statements if everything else None
+    has_lines = isinstance(hosted, Hosted) and bool(hosted.own_lines)
+    if isinstance(hosted, Hosted) and not everything:
+        yield from own_lines(hosted, MOST_LINES)
     if statements is not None:
         yield from _column("statements", statements)
     if "nodes" in facts:
         yield from _column("nodes", facts["nodes"])
     whole = _column("trace", trace)
     nobodys = statements is not None and not statements.rows
-    if everything or (nobodys and getattr(hosted, "calls", None)):
+    if everything or (nobodys and not has_lines and getattr(hosted, "calls", None)):
         yield from whole
         return
     if nobodys and not isinstance(trace, Unknown):

@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
 
+from inspector.facts.amounts import counted
 from inspector.facts.hosted import HostCall, Hosted
 from inspector.facts.unknown import Unknown
-from inspector.views.grammar import Block, Fold, Line, Span, text
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.plain import clipped
 from inspector.views.view import blocks
 
 PAGE = "docs/reference/traces.md#what-a-host-asks"
@@ -14,6 +16,7 @@ SMALL_INT = 10**8
 """CPython 3.11 starts small ints with 1,000,000,000 references, so that they are never freed."""
 STEP = "  "
 NAME_CELLS, SHOWN_CELLS = 26, 18
+MOST_LINES, EVERY_LINE, MOST_SOURCE = 16, 1_000, 30
 
 
 @blocks.register
@@ -23,13 +26,47 @@ def of_hosted(fact: Hosted) -> tuple[Block, ...]:
 
 
 def _folds(fact: Hosted) -> Iterator[Block]:
-    faulty = tuple(_line(call, 0) for call in fact.calls if call.lost or call.without_gil or _hangs(call))
+    faulty = tuple(_line(call, 0) for call in fact.calls if _ails(call))
     if faulty:
         yield Fold(Line("host", text(_summary(fact), "danger"), link=PAGE), faulty, AILS_SHOWN)
+    yield from own_lines(fact, EVERY_LINE)
     left_out = f", {fact.calls_left_out:,} of the middle not shown" if fact.calls_left_out else ""
     said = f"{' and '.join(fact.hosts)} called Python {fact.asked:,} times{left_out}"
     rows = tuple(_line(call, call.depth) for call in fact.calls)
     yield Fold(Line("" if faulty else "host", text(said), link=PAGE), rows, CALLS_SHOWN)
+
+
+def own_lines(fact: Hosted, most: int) -> Iterator[Block]:
+    """The host's own lines in order: how often each called, and what was lost or went wrong.
+
+    Of more than `most` those with a fault, then those that called most.
+    """
+    found: dict[tuple[str, int], list[HostCall]] = {}
+    for call in fact.calls:
+        if not isinstance(call.site, Unknown):
+            found.setdefault((call.site.file, call.site.line), []).append(call)
+    known = {(path, line): count for path, line, count in fact.own_lines if (path, line) in found}
+    chosen = sorted(known, key=lambda one: (any(map(_ails, found[one])), known[one]), reverse=True)[:most]
+    for path in dict.fromkeys(file for file, _ in sorted(chosen)):
+        yield Line("", text(path.rpartition("/")[2], "code"), link=PAGE)
+        places = [place for place in sorted(chosen) if place[0] == path]
+        yield Table(("", "", "", ""), tuple(_row(found[one], known[one]) for one in places), (0, 2))
+    if left := len(fact.own_lines) - len(chosen):
+        yield Line("", text(f"… {left:,} more lines (--all)", "dim"))
+
+
+def _ails(call: HostCall) -> bool:
+    return bool(call.lost) or call.without_gil or _hangs(call)
+
+
+def _row(calls: list[HostCall], times: int) -> tuple[tuple[Span, ...], ...]:
+    site = calls[0].site
+    assert not isinstance(site, Unknown)
+    ails = (f"LOST  {call.lost}" if call.lost else _fault(call) for call in calls if _ails(call))
+    faults, names = dict.fromkeys(ails), dict.fromkeys(call.function for call in calls)
+    told = text("; ".join(faults), "danger") if faults else text(", ".join(names), "dim")
+    source = text(clipped(site.text, MOST_SOURCE), "python")
+    return (text(str(site.line), "dim"), source, text(counted(times, "call")), told)
 
 
 def _hangs(call: HostCall) -> bool:

@@ -5,7 +5,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 import specimens
@@ -28,10 +27,9 @@ def built(name: str) -> Path:
     program = specimens._cache() / key.hexdigest()[:16] / "host"
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=program.parent) as folder:
-            for source in sources:
-                shutil.copy(source, folder)
-            command = [swiftc, "-O", "-warnings-as-errors", "-o", "host", *(path.name for path in sources)]
-            subprocess.run(command, cwd=folder, check=True, timeout=500)
-            (Path(folder) / "host").replace(program)
+        for source in sources:  # they stay beside it: a trace shows their lines
+            shutil.copy(source, program.parent)
+        command = [swiftc, "-O", "-g", "-warnings-as-errors", "-o", "made", *(path.name for path in sources)]
+        subprocess.run(command, cwd=program.parent, check=True, timeout=500)
+        (program.parent / "made").replace(program)
     return program

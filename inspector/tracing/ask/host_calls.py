@@ -2,18 +2,20 @@
 
 # SPDX-License-Identifier: MIT
 import ast
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 
-from inspector.facts.hosted import NOT_HOSTED, HostCall, Hosted
+from inspector.facts.hosted import NOT_HOSTED, HostCall, Hosted, HostSite
 from inspector.facts.unknown import Unknown
 from inspector.tracing.ask.conversions import own_values
 from inspector.tracing.ask.nesting import Nesting
 from inspector.tracing.events import capi_rows
 from inspector.tracing.events.decode import FLAGS, KINDS, Events, Rows
+from inspector.tracing.events.native_frames import stacks_of
 
 SHOWN: Final = 2_000
 """Calls that become facts at the beginning and at the end; of the middle only faulty ones."""
@@ -28,6 +30,7 @@ TO_TEXT: Final = "PyUnicode_FromString"
 GONE: Final = -(1 << 15)
 """`refs_delta` of an object that may be freed (native/trace/record/event.h)."""
 NO_GIL: Final = Unknown("the thread did not hold the GIL")
+NO_STACK: Final = Unknown("no stack of its call was noted")
 NO_OBJECT: Final = Unknown("it is about no object")
 R_BITS: Final = 31
 """R's integers have 32 bits; the lowest is its NA."""
@@ -41,9 +44,22 @@ def hosted(events: Events, nesting: Nesting) -> Hosted:
     capi = np.isin(records["kind"], (KINDS["CAPI"], KINDS["NAMED"], KINDS["GIL"]))
     heads = np.flatnonzero(capi & np.isin(records["slot"], list(events.hosts)))
     chosen = _chosen(events, nesting, heads)
-    calls = _cleared([_call(events, nesting, int(head)) for head in chosen])
+    numbers = stacks_of(events, nesting.heads[heads])
+    sites = [events.host_sites.get(int(one), NO_STACK) for one in numbers[np.isin(heads, chosen)]]
+    calls = _cleared([_call(events, nesting, *one) for one in zip(map(int, chosen), sites, strict=True)])
     hosts = sorted({events.import_modules[slot] for slot in events.hosts})
-    return Hosted(tuple(hosts), tuple(_merged(calls)), len(heads) - len(chosen), len(heads))
+    left_out, own = len(heads) - len(chosen), _own_lines(events, numbers)
+    return Hosted(tuple(hosts), tuple(_merged(calls)), left_out, len(heads), own_lines=own)
+
+
+def _own_lines(events: Events, numbers: Rows) -> tuple[tuple[str, int, int], ...]:
+    """The program's lines, with the number of all calls that each led to."""
+    found = Counter[tuple[str, int]]()
+    for number, count in zip(*np.unique(numbers, return_counts=True), strict=True):
+        site = events.host_sites.get(int(number), NO_STACK)
+        if not isinstance(site, Unknown):
+            found[site.file, site.line] += int(count)
+    return tuple((*place, count) for place, count in sorted(found.items()))
 
 
 def _chosen(events: Events, nesting: Nesting, heads: Rows) -> Rows:
@@ -80,7 +96,7 @@ def _is_named(events: Events, records: Rows, names: tuple[str, ...]) -> Rows:
     return found
 
 
-def _call(events: Events, nesting: Nesting, head: int) -> HostCall:
+def _call(events: Events, nesting: Nesting, head: int, site: HostSite | Unknown) -> HostCall:
     row, stop = int(nesting.heads[head]), int(nesting.stops[head])
     record = events.records[row]
     flags, slot = int(record["flags"]), int(record["slot"])
@@ -104,6 +120,7 @@ def _call(events: Events, nesting: Nesting, head: int) -> HostCall:
         times=1,
         thread=events.threads[int(events.thread[row])],
         depth=int(record["depth"]),
+        site=site,
     )
 
 

@@ -13,13 +13,14 @@ import json
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from inspector.errors import InspectorError, unwritable
 from inspector.facts.conversion import Counted, Materialized, Seen, Site
 from inspector.facts.converted import NO_LINES, HostLines
+from inspector.facts.hosted import HostSite
 from inspector.facts.native import Place
 from inspector.facts.statements import Bound, Operator, Written
 from inspector.facts.unknown import Unknown
@@ -27,6 +28,7 @@ from inspector.facts.wire import from_wire, to_wire
 from inspector.tracing.events.call_counts import NOT_SAVED
 from inspector.tracing.events.decode import FLAGS, Events, Rows, record_type
 
+_Told = TypeVar("_Told")
 SCHEMA: Final = 2
 _ZERO: Final = np.uint64(0)
 FORM: Final = 2
@@ -125,6 +127,7 @@ def head_of(events: Events) -> dict[str, Any]:
         "bound": [to_wire(one) for one in events.bound],
         "operators": [to_wire(one) for one in events.operators],
         "values_seen": events.values_seen,
+        "host_sites": {str(number): to_wire(one) for number, one in events.host_sites.items()},
         "host_lines": to_wire(events.host_lines),
     }
 
@@ -204,12 +207,16 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         bound=tuple(from_wire(Bound, one) for one in head.get("bound", ())),
         operators=tuple(from_wire(Operator, one) for one in head.get("operators", ())),
         values_seen=bool(head.get("values_seen")),
+        host_sites={
+            int(number): from_wire(HostSite | Unknown, one)
+            for number, one in head.get("host_sites", {}).items()
+        },
         host_lines=from_wire(HostLines, head.get("host_lines", to_wire(NO_LINES))),
         **{name: head[name] for name in ("hooked_imports", "tick_ps", "dropped", "wall_ns", "grade")},
     )
 
 
-def _numbered(table: dict[str, str]) -> dict[int, str]:
+def _numbered(table: dict[str, _Told]) -> dict[int, _Told]:
     return {int(number): name for number, name in table.items()}
 
 

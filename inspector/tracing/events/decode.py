@@ -11,6 +11,7 @@ import numpy as np
 from inspector import _native
 from inspector.facts.conversion import Counted, Materialized, Seen, Site
 from inspector.facts.converted import NO_LINES, HostLines
+from inspector.facts.hosted import HostSite
 from inspector.facts.native import Place
 from inspector.facts.statements import Bound, Operator, Written
 from inspector.facts.unknown import Unknown
@@ -97,6 +98,8 @@ class Events:
     """Of torch."""
     values_seen: bool = False
     """Whether values were looked at."""
+    host_sites: dict[int, HostSite | Unknown] = field(default_factory=dict)
+    """Number in a STACK record -> the line of a host."""
     host_lines: HostLines = NO_LINES
 
     def __len__(self) -> int:

@@ -27,11 +27,17 @@ def of_records(events: Events, rows: Rows) -> Rows:
     """
     if not events.stacks:
         return np.zeros(len(rows), np.int64)
+    found: Rows = _alike(events)[stacks_of(events, rows)]
+    return found
+
+
+def stacks_of(events: Events, rows: Rows) -> Rows:
+    """For each of these records the number of its stack, or 0."""
     told = events.of_kind("STACK")
     heads = np.flatnonzero(~events.flagged("CONTINUATION"))
     number = np.zeros(len(heads), np.int64)
     number[np.searchsorted(heads, told, side="right") - 1] = events.records["val"][told]
-    found: Rows = _alike(events)[number[np.searchsorted(heads, rows)]]
+    found: Rows = number[np.searchsorted(heads, rows)]
     return found
 
 

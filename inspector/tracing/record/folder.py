@@ -11,7 +11,7 @@ Everything is written as soon as it is known, so that a killed process leaves a 
 import json
 import struct
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import CodeType
@@ -29,6 +29,7 @@ from inspector.tracing.events.call_counts import NOT_REPORTED
 from inspector.tracing.events.decode import FLAGS, RECORD_BYTES, Events, record_type
 from inspector.tracing.events.name_tables import Tables
 from inspector.tracing.record.allocations import callers
+from inspector.tracing.record.host_sites import host_sites
 
 HEADER_BYTES: Final = 4096
 _TEXTS: Final = {1: "latin-1", 2: "utf-16", 4: "utf-32"}
@@ -49,7 +50,11 @@ def read(folder: Path, pid: int, grade: str) -> Events:
         wall_ns=next((line["wall_ns"] for line in lines if "wall_ns" in line), 0) or _last_ns(heads),
         grade=grade,
     )
-    return replace(made, callers=callers(made.records, caller_among(_joined(lines, "images"))))
+    stacks = dict(_entries((folder / f"names-{pid}.journal").read_bytes(), b"s")) if made.hosts else {}
+    sites = host_sites(stacks, _joined(lines, "code"))
+    return replace(
+        made, callers=callers(made.records, caller_among(_joined(lines, "images"))), host_sites=sites
+    )
 
 
 def forked(folder: Path, pid: int) -> int:
@@ -137,22 +142,19 @@ def _counted(lines: list[dict[str, Any]]) -> tuple[Counted, ...] | Unknown:
 
 def _interned(path: Path) -> list[str | CodeType]:
     """The interned objects by number; "" where the journal was full."""
-    found = dict(_entries(path.read_bytes())) if path.exists() else {}
+    found = dict(_entries(path.read_bytes(), b"tc")) if path.exists() else {}
     return [found.get(number, "") for number in range(max(found, default=0) + 1)]
 
 
-def _entries(content: bytes) -> Iterator[tuple[int, str | CodeType]]:
-    """The entries of a journal (format: native/trace/record/journal.c)."""
+def _entries(content: bytes, kinds: bytes) -> Iterator[tuple[int, Any]]:
+    """The entries of these kinds in a journal (format: native/trace/record/journal.c)."""
     at, end = 16, 16 + struct.unpack_from("=Q", content)[0]
     while at < end:
         number, kind = struct.unpack_from("=Ic", content, at)
         at += 5
-        if kind == b"t":
-            name, at = _text(content, at)
-            yield number, name
-        else:
-            code, at = _code(content, at)
-            yield number, code
+        told, at = _READ[kind](content, at)
+        if kind in kinds:
+            yield number, told
 
 
 def _text(content: bytes, at: int) -> tuple[str, int]:
@@ -176,3 +178,12 @@ def _code(content: bytes, at: int) -> tuple[CodeType, int]:
 
 def _NOTHING() -> None:
     """Its code object is the template of `_code`."""
+
+
+def _frames(content: bytes, at: int) -> tuple[tuple[int, ...], int]:
+    """The return addresses of a native stack, innermost first, and the offset after them."""
+    (count,) = struct.unpack_from("=I", content, at)
+    return struct.unpack_from(f"={count}Q", content, at + 4), at + 4 + 8 * count
+
+
+_READ: Final[dict[bytes, Callable[[bytes, int], tuple[Any, int]]]] = {b"t": _text, b"c": _code, b"s": _frames}

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from inspector import _native
 from inspector.facts.conversion import Seen
 from inspector.objects.layouts.r_objects import text_of_na
 from inspector.tracing.arm.targets import Targets, fits
@@ -37,7 +38,7 @@ def told(
 
 def _constants() -> dict[int, str]:
     """R's NA string: an object of its own, which C cannot distinguish from another "NA"."""
-    found = text_of_na()
+    found: int = _native.unrecorded(text_of_na)
     return {found: "R's NA"} if found else {}
 
 

@@ -6,8 +6,9 @@
 //
 // Format. Two 64-bit words: bytes used, entries that did not fit. Then the entries, packed, in the machine's
 // byte order: id (4 bytes), then 't' and the type's tp_name as a text, or 'c' and of a code object the first
-// line (4 bytes), file and qualified name as texts, and its location table (PEP 657) as a text. A text is the
-// width of a character (1 byte), the number of characters (4 bytes), the characters.
+// line (4 bytes), file and qualified name as texts, and its location table (PEP 657) as a text; or 's' and of
+// a native stack the number of frames (4 bytes) and their return addresses. A text is the width of a character
+// (1 byte), the number of characters (4 bytes), the characters.
 //
 // Life cycle. The file's space is reserved before it is mapped (memory/mapped_file.c). A forked child unmaps
 // the journal: its numbers are the parent's.
@@ -16,6 +17,7 @@
 #include "trace/record/record.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 enum { FIRST_BYTES = 1 << 19 }; // faulted in at once, so that a hook's names cause no page faults
@@ -60,26 +62,50 @@ static void put_code(pen *to, PyCodeObject *code /* borrowed */) {
     put_text(to, 1, PyBytes_AS_STRING(code->co_linetable), (uint32_t)PyBytes_GET_SIZE(code->co_linetable));
 }
 
+// An entry is begun by one thread at a time: a stack is added without the GIL.
+static int writing;
+
+static pen entry_begin(uint32_t id, const char *kind) {
+    while (__atomic_exchange_n(&writing, 1, __ATOMIC_ACQUIRE)) {
+        sched_yield();
+    }
+    pen to = {kept->entries + kept->used, (char *)kept + kept_bytes, 0};
+    put(&to, &id, sizeof id);
+    put(&to, kind, 1);
+    return to;
+}
+
+static void entry_end(pen to) {
+    if (to.full) {
+        kept->lost++;
+    } else {
+        __atomic_store_n(&kept->used, (uint64_t)(to.at - kept->entries), __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
+}
+
+void journal_add_stack(uint32_t number, uint32_t count, const uintptr_t *frames) {
+    if (kept) {
+        pen to = entry_begin(number, "s");
+        put(&to, &count, sizeof count);
+        put(&to, frames, count * sizeof *frames);
+        entry_end(to);
+    }
+}
+
 void journal_add(uint32_t id, PyObject *object) {
     if (!kept) {
         return;
     }
-    char *start = kept->entries + kept->used;
-    pen to = {start, (char *)kept + kept_bytes, 0};
     int is_code = PyCode_Check(object);
-    put(&to, &id, sizeof id);
-    put(&to, is_code ? "c" : "t", 1);
+    pen to = entry_begin(id, is_code ? "c" : "t");
     if (is_code) {
         put_code(&to, (PyCodeObject *)object);
     } else {
         const char *name = ((PyTypeObject *)object)->tp_name;
         put_text(&to, 1, name, (uint32_t)strlen(name));
     }
-    if (to.full) {
-        kept->lost++;
-        return;
-    }
-    __atomic_store_n(&kept->used, kept->used + (uint64_t)(to.at - start), __ATOMIC_RELEASE);
+    entry_end(to);
 }
 
 static void journal_close(void) {
@@ -111,7 +137,10 @@ static PyObject *journal_keep(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-static void journal_forked(void) { journal_close(); }
+static void journal_forked(void) {
+    writing = 0; // of a thread that the child does not have
+    journal_close();
+}
 
 __attribute__((constructor)) static void journal_prepare(void) { pthread_atfork(NULL, NULL, journal_forked); }
 

@@ -49,5 +49,7 @@ int reported_is_there(const data_span *span);
 // A file of what the numbers of a trace mean, written as they are assigned: it outlives a killed process.
 // Writes the name of a type or code object, where a journal is kept. Needs the GIL; allocates nothing.
 void journal_add(uint32_t id, PyObject *object /* borrowed */);
+// Writes the frames of a native stack that got its number now. Needs no GIL.
+void journal_add_stack(uint32_t number, uint32_t count, const uintptr_t *frames);
 
 #endif

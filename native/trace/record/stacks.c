@@ -14,6 +14,7 @@
 // SPDX-License-Identifier: MIT
 #include "trace/record/stacks.h"
 #include "memory/memory.h"
+#include "trace/record/record.h"
 #include "trace/record/ring.h"
 
 #include <unwind.h>
@@ -77,6 +78,7 @@ static uint32_t stacks_number(const walk *found) {
             entry->count = found->count;
             memcpy(entry->frames, found->frames, found->count * sizeof *found->frames);
             __atomic_store_n(&entry->state, STACK_READY, __ATOMIC_RELEASE);
+            journal_add_stack(number, found->count, found->frames);
             return number;
         }
         if (free == STACK_READY && is_same(entry, found)) {

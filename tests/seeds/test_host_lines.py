@@ -1,0 +1,130 @@
+"""The own lines of hosts in C, in C++ with pybind11's embed.h, and in Rust: which line led to each call."""
+
+# SPDX-License-Identifier: MIT
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import hosts
+import pytest
+
+from inspector.report import Report
+from inspector.sessions.trace_launched import launch
+
+pytestmark = hosts.shared_library
+C = """
+#include <Python.h>
+static PyObject *number(long i) { return PyLong_FromLong(i); }
+int main(void) {
+    Py_Initialize();
+    PyObject *a = number(1000); // PyLong_FromLong
+    PyObject *b = number(2000); // PyLong_FromLong
+    PyObject *sum = PyNumber_Add(a, b); // PyNumber_Add
+    unsigned long lost = PyLong_AsUnsignedLongMask(number(-1)); // PyLong_AsUnsignedLongMask PyLong_FromLong
+    Py_DecRef(sum); // Py_DecRef
+    return lost == 1;
+}
+"""
+CPP = """
+#include <pybind11/embed.h>
+namespace py = pybind11;
+int main() {
+    py::scoped_interpreter python;
+    py::object math = py::module_::import("math"); // PyImport_ImportModule
+    py::list values; // PyList_New
+    values.append(math.attr("pi")); // PyObject_GetAttrString PyList_Append
+    return (int)py::len(values) - 1; // PyObject_Size
+}
+"""
+RUST = """
+use std::os::raw::{c_long, c_void};
+extern "C" {
+    fn Py_Initialize();
+    fn PyLong_FromLong(value: c_long) -> *mut c_void;
+    fn PyNumber_Add(a: *mut c_void, b: *mut c_void) -> *mut c_void;
+    fn Py_DecRef(x: *mut c_void);
+}
+struct Object(*mut c_void);
+impl Drop for Object {
+    fn drop(&mut self) {
+        unsafe { Py_DecRef(self.0) }
+    }
+}
+fn number(value: i64) -> Object {
+    Object(unsafe { PyLong_FromLong(value) })
+}
+fn main() {
+    unsafe { Py_Initialize() };
+    let a = number(1000); // PyLong_FromLong
+    let b = number(2000); // PyLong_FromLong
+    let sum = Object(unsafe { PyNumber_Add(a.0, b.0) }); // PyNumber_Add
+    drop(sum); // Py_DecRef
+    drop(a); // Py_DecRef
+    std::mem::forget(b);
+    println!("no call in the last place, which would leave no frame of main");
+}
+"""
+
+
+def built(folder: Path, language: str) -> list[str]:
+    """The program, with debug information."""
+    found = sysconfig.get_config_var("LIBDIR")
+    python = [f"-L{found}", f"-lpython{sysconfig.get_config_var('LDVERSION')}"]
+    headers = f"-I{sysconfig.get_path('include')}"
+    path = folder / f"host.{language}"
+    path.write_text({"c": C, "cpp": CPP, "rs": RUST}[language])
+    if language == "rs":
+        compiler, *words = "rustc", "-g", "-O", *python, f"-Clink-arg=-Wl,-rpath,{found}"
+    else:
+        compiler = {"c": "gcc", "cpp": "g++"}[language]
+        words = ["-g", "-O1", headers, f"-Wl,-rpath,{found}"]
+    if language == "cpp":
+        pybind11 = pytest.importorskip("pybind11", reason="not installed in this room: pybind11")
+        words += ["-std=c++17", f"-I{pybind11.get_include()}"]
+    if shutil.which(compiler) is None:
+        pytest.skip(f"not on this machine: {compiler}")
+    command = [compiler, *words, str(path), "-o", str(folder / "host"), *(python if language != "rs" else ())]
+    subprocess.run(command, check=True)
+    return [str(folder / "host")]
+
+
+@pytest.mark.parametrize("language", ["c", "cpp", "rs"])
+def test_each_call_has_the_line_that_led_to_it(
+    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also through functions that wrap calls, through headers, and where all is inlined."""
+    command = built(tmp_path, language)
+    monkeypatch.setenv("PYTHONHOME", sys.base_prefix)
+    report = launch(command, quiet=True).trace.report
+    hosted = report.trace.hosted
+    written = (tmp_path / f"host.{language}").read_text().splitlines()
+    wanted = {
+        at: set(line.partition("// ")[2].split()) for at, line in enumerate(written, 1) if "// " in line
+    }
+    found: dict[int, set[str]] = {}
+    for call in hosted.calls:
+        line = getattr(call.site, "line", 0)
+        if line in wanted:
+            assert call.site.text == written[line - 1].strip()
+            found.setdefault(line, set()).add(call.function)
+    assert found.keys() == wanted.keys() and all(found[at] >= names for at, names in wanted.items())
+    assert {path for path, *_ in hosted.own_lines} == {str(tmp_path / f"host.{language}")}
+    text = str(report)
+    assert (
+        f"from {len(hosted.own_lines)} lines" in text
+        and "dlopen" not in report.drawn(everything=True).to_text()
+    )
+    assert ("LOST  wrapped" in text) == (language == "c")
+
+
+def test_a_stripped_host_has_no_lines_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = built(tmp_path, "c")
+    subprocess.run(["strip", *command], check=True)
+    monkeypatch.setenv("PYTHONHOME", sys.base_prefix)
+    hosted = launch(command, quiet=True).trace.hosted
+    assert hosted.calls and not hosted.own_lines
+    assert "compile it with -g" in str(hosted.calls[0].site) and "PyNumber_Add" in str(
+        Report("x", {"h": hosted})
+    )
