@@ -7,8 +7,8 @@
 // Format. Two 64-bit words: bytes used, entries that did not fit. Then the entries, packed, in the machine's
 // byte order: id (4 bytes), then 't' and the type's tp_name as a text, or 'c' and of a code object the first
 // line (4 bytes), file and qualified name as texts, and its location table (PEP 657) as a text; or 's' and of
-// a native stack the number of frames (4 bytes) and their return addresses. A text is the width of a character
-// (1 byte), the number of characters (4 bytes), the characters.
+// a native stack the number of frames (4 bytes) and their return addresses. A text is the width of a
+// character (1 byte), the number of characters (4 bytes), the characters.
 //
 // Life cycle. The file's space is reserved before it is mapped (memory/mapped_file.c). A forked child unmaps
 // the journal: its numbers are the parent's.
