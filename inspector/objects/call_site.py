@@ -21,6 +21,8 @@ _OTHERS = (
     "-packages/",
     "<frozen ",
     "<__array_function__",
+    "<eval_with_key>",  # what torch.compile and torch.fx write
+    "/torchinductor_",
     "/inspector/tracing/",
     "/lib/python3",
     "/reticulate/python/",

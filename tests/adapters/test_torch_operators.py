@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -134,3 +135,25 @@ def test_it_goes_and_nothing_changes() -> None:
     (x @ x).t().contiguous().sum().backward()
     assert torch.equal(grad, x.grad) and torch.equal(y, (x @ x).t())
     assert {one.name for row in t.statements.rows for one in row.operators} >= {"aten::clone", "aten::mm"}
+
+
+def test_a_compiled_function_stays_compiled_and_none_of_ours_is() -> None:
+    """What it runs is of the lines that it was written in."""
+    made = []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        made.append(graph)
+        return graph.forward
+
+    f = torch.compile(lambda x: x.sin().t().contiguous(), backend=backend)
+    x = torch.randn(50, 60)
+    f(x)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with inspector.trace("torch") as t:
+            y = f(x)
+    assert len(made) == 1 and torch.equal(y, x.sin().t())
+    assert not [one for one in told if "inspector" in str(one.message)]
+    (row,) = (row for row in t.statements.rows if row.operators)
+    assert row.site.text.startswith("f = torch.compile(lambda")
+    assert {one.name for one in row.operators} == {"aten::sin", "aten::clone"}

@@ -55,6 +55,7 @@ class Operators:
 
     def widen(self) -> None:
         """Begin once torch is imported, if then nothing else changes what its operators do."""
+        _not_compiled()
         if threading.get_ident() != self._thread or not hasattr(sys.modules.get("torch"), "optim"):
             return
         self._thread = 0  # later this may be called within another mode's work
@@ -222,6 +223,17 @@ def _mode() -> Any:
 
 
 _made: list[Any] = []
+
+
+def _not_compiled() -> None:
+    """Tell torch.compile, once it is imported, to leave functions of ours that run meanwhile as they are."""
+    rules = sys.modules.get("torch._dynamo.trace_rules")
+    if rules is not None and id(rules) not in _told:
+        _told.add(id(rules))
+        rules.add("inspector")
+
+
+_told: set[int] = set()
 
 
 def _tried(within: Callable[[], Any], look: Callable[[], Any]) -> Any:
