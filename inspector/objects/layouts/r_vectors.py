@@ -33,6 +33,8 @@ CODES: Final = {
 }
 NA_INTEGER: Final = -(1 << 31)
 ATTRIBUTES_MAX, TEXT_MAX = 64, 1 << 16
+LATIN1: Final = 1 << 2
+"""In the general purpose bits of a CHARSXP (Defn.h)."""
 
 
 def elements(found: Header) -> array[int] | array[float] | None:
@@ -85,7 +87,9 @@ def text(address: int) -> str | None:
     one = header(address)
     if one is None or one.type != 9:
         return "?"
-    return (_native.read(address + DATA, min(one.first, TEXT_MAX)) or b"").decode("utf-8", "replace")
+    word = int.from_bytes(_native.read(address, 8) or b"", "little")
+    encoding = "latin1" if word >> 8 & LATIN1 else "utf-8"
+    return (_native.read(address + DATA, min(one.first, TEXT_MAX)) or b"").decode(encoding, "replace")
 
 
 def item(found: Header, at: int) -> Header | None:

@@ -65,11 +65,12 @@ class RConversions:
             return  # a reference, which is no conversion
         pair = Pair(value, obj, not to_r)
         given, became = pair.sides()
-        zone = texts[-2] if texts and value.type == r_vectors.REAL else ""
+        name = _column(frame, sexp)  # a column of times is converted under no name: it is made first
+        zone = texts[-2] if texts and value.type == r_vectors.REAL and not name else ""
         left_out = [ValueChange("attributes", "", 1, 1, 0, zone, "none")] if zone else []
         changes = (*pair.changes(), *left_out)
         row = {
-            "to_python": not to_r, "name": _column(frame, sexp), "given": to_wire(given), "how": pair.how(),
+            "to_python": not to_r, "name": name, "given": to_wire(given), "how": pair.how(),
             "became": to_wire(became), "changes": to_wire(changes), "compared": pair.compared, "texts": texts,
         }  # fmt: skip
         self._add(json.dumps(row), stop - start, calls)

@@ -46,7 +46,6 @@ static r_object *r_nil, *r_base;
 static PyObject *observer; // owned while armed
 static r_object lines;     // preserved while armed: the R function
 static pthread_t r_thread;
-static int is_open;
 
 static exports_row functions[FUNCTIONS_MAX]; // names are reticulate's own
 static int function_count;
@@ -55,14 +54,16 @@ typedef struct {
     uint64_t start_ns, from, calls;
 } conversion;
 
+static uintptr_t running; // the frame of the outermost hook; 0: none
+
 static void conversion_close(conversion *open) {
     (void)open;
     ring_count_end();
-    is_open = 0;
+    running = 0;
 }
 
-static void conversion_begin(conversion *open) {
-    is_open = 1;
+static void conversion_begin(conversion *open, uintptr_t frame) {
+    running = frame;
     open->from = ring_count_begin(RECORDED);
     open->start_ns = clock_now_ns();
 }
@@ -122,15 +123,26 @@ static void conversion_end(int to_r, PyObject *object /* borrowed */, r_object v
     errno = number;
 }
 
-static int is_outermost(void) { return observer && !is_open && pthread_equal(pthread_self(), r_thread); }
+// Whether no conversion is open. One that an error of R jumped over is not closed: its frame is gone then,
+// and this one's is as far out or further. An exception of C++ closes it (-fexceptions).
+static int is_outermost(uintptr_t frame) {
+    if (!observer || !pthread_equal(pthread_self(), r_thread)) {
+        return 0;
+    }
+    if (running && frame >= running) {
+        conversion_close(NULL);
+    }
+    return !running;
+}
 
 static r_object hook_to_r(PyObject *object, _Bool convert) {
     r_object (*original)(PyObject *, _Bool) = got_words_of[ring_here.slot].original;
-    if (!is_outermost()) {
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    if (!is_outermost(frame)) {
         return original(object, convert);
     }
     conversion __attribute__((cleanup(conversion_close))) open;
-    conversion_begin(&open);
+    conversion_begin(&open, frame);
     r_object made = original(object, convert);
     conversion_end(1, object, made, &open);
     return made;
@@ -138,11 +150,12 @@ static r_object hook_to_r(PyObject *object, _Bool convert) {
 
 static PyObject *hook_to_python(r_object *from, _Bool convert) {
     PyObject *(*original)(r_object *, _Bool) = got_words_of[ring_here.slot].original;
-    if (!is_outermost()) {
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    if (!is_outermost(frame)) {
         return original(from, convert);
     }
     conversion __attribute__((cleanup(conversion_close))) open;
-    conversion_begin(&open);
+    conversion_begin(&open, frame);
     PyObject *made = original(from, convert);
     conversion_end(0, made, *from, &open);
     return made;

@@ -77,11 +77,13 @@ local({
         stamp <- match("r_to_py.POSIXt", names, 0L)
         zone <- if (stamp > at) attr(sys.frame(stamp)$x, "tzone")[1L] else NULL
         frame <- match("r_convert_dataframe", names, 0L)
+        if (frame > at) zone <- unlist(unique(lapply(sys.frame(frame)$dataframe, function(column)
+            if (inherits(column, "POSIXct")) attr(column, "tzone")[1L])))
         list(c(if (top) file else "",
                if (top) c(whole[[1L]], whole[[3L]], trimws(texts[[top]])) else c("0", "0", ""),
                inside, if (at > 0L) names[[at]] else "",
                if (at < n) names[[at + 1L]] else "", c(method, "")[[1L]],
-               if (is.null(zone) || !nzchar(zone)) "" else paste("time zone", zone),
+               if (!any(nzchar(zone))) "" else paste("time zone", paste(zone, collapse = " or ")),
                if (any(names %in% starts)) "starting" else ""),
              if (frame > at) sys.frame(frame)$dataframe else NULL)
     }

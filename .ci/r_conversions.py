@@ -1,0 +1,119 @@
+"""Write docs/reference/r_conversions.md: what reticulate makes of each value, in both directions.
+
+python3 .ci/r_conversions.py          write it; needs the room "R" (.ci/ready.py R)
+python3 .ci/r_conversions.py --check  exit code 1 where the page is not current
+
+Each row is run under `inspector trace`: kinds, how and losses are what it saw by comparing both sides.
+"""
+
+# SPDX-License-Identifier: MIT
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "reference" / "r_conversions.md"
+BEGIN = "<!-- begin: .ci/r_conversions.py -->\n"
+TO_PYTHON = """\
+NULL; TRUE; 1L; 1.5; 1i; "a"; NA; NA_integer_; NA_character_; c(1, 2); 1:3; c(TRUE, NA); c(1L, NA)
+c(1, NA); c("a", NA); c(a = 1, b = 2); as.raw(1:3); list(1, "a"); list(a = 1, b = 2); list(a = 1, a = 2)
+iconv("\\u00e9", "UTF-8", "latin1"); matrix(c(1, 2, 3, 4), 2); matrix(1:4, 2); matrix(c(1L, NA), 1)
+matrix(c(TRUE, FALSE), 1); matrix(c("a", "b"), 1); array(1:8, c(2, 2, 2)); matrix(1i, 1)
+factor(c("a", "b")); as.Date("2020-01-01"); as.POSIXct("2020-01-01", tz = "UTC")
+data.frame(n = c(1, 2)); data.frame(n = c(1L, NA)); data.frame(n = c(TRUE, NA))
+data.frame(n = c("a", NA)); data.frame(n = factor("a"))
+data.frame(n = as.POSIXct("2020-01-01", tz = "Europe/Berlin"))
+Matrix::Matrix(c(0, 1), 1, sparse = TRUE); function(x) x; quote(x)"""
+TO_R = """\
+None; True; 1; 2**31; 2**53 + 1; 1.5; 1j; "a"; b"ab"; bytearray(b"ab"); [1, 2]; [1.5, 2.5]; [1, 2.5]
+[1, "a"]; [2**31, 1]; [1, None]; (1, 2); {"a": 1}; {1: 2}; {1, 2}; range(3); iter([1]); lambda x: x; int
+fractions.Fraction(1, 3); datetime.date(2020, 1, 1); datetime.datetime(2020, 1, 1); np.int64(2**40)
+np.int64(2**53 + 1); np.float32(1.5); np.array([1, 2]); np.array([2**53 + 1]); np.array([1, 2], "i4")
+np.array([1, 2], "u1"); np.array([1.5], "f4"); np.array([True]); np.array(["a"]); np.array([1j])
+np.ones((2, 2)); np.asfortranarray(np.ones((2, 2))); np.array(["2020-01-01"], "M8[D]")
+np.array([1, "a"], object); pd.Series([1, 2]); pd.Series([1, None], dtype="Int64")
+pd.DataFrame({"a": [1, 2]}); pd.DataFrame({"a": [1.5, None]}); pd.DataFrame({"a": [2**53 + 1]})
+pd.DataFrame({"a": ["x", None]}); pd.DataFrame({"a": pd.Categorical(["x"])})"""
+HEAD = """suppressMessages(library(reticulate))
+py_run_string("import datetime, fractions, numpy as np, pandas as pd")
+say <- function(n, value) cat("#", n, class(value)[[1L]], typeof(value), "\\n")
+kind <- function(n, value) cat("#", n, sub("^python.builtin.", "", class(value)[[1L]]), "\\n")
+"""
+HOW = {"one by one": "element by element", "one block": "one block", "shared": "**the same bytes**"}
+
+
+def main(words):
+    """Exit code 1 where --check finds another table."""
+    old = PAGE.read_text(encoding="utf-8")
+    new = old.partition(BEGIN)[0] + BEGIN + table()
+    if "--check" in words:
+        return int(new != old)
+    PAGE.write_text(new, encoding="utf-8")
+    return 0
+
+
+def table():
+    """Both tables, as Markdown."""
+    ours, theirs = (_split(text) for text in (TO_PYTHON, TO_R))
+    lines = [
+        f"tryCatch(kind({n}, r_to_py({one})), error = function(e) cat('# {n} error\\n'))"
+        for n, one in enumerate(ours)
+    ]
+    for n, one in enumerate(theirs, len(ours)):
+        value = f"py_eval({json.dumps(one)})"
+        if one.startswith("pd."):  # py_eval asks no method of R's
+            value = f"py_to_r(py_eval({json.dumps(one)}, convert = FALSE))"
+        lines.append(f"tryCatch(say({n}, {value}), error = function(e) cat('# {n} error\\n'))")
+    said, seen = _run(HEAD + "\n".join(lines) + "\n", HEAD.count("\n"))
+    rows = [
+        _row(one, said.get(n, ["?"]), seen.get(n, []), n < len(ours)) for n, one in enumerate(ours + theirs)
+    ]
+    head = "| {} | becomes | how | lost |\n|---|---|---|---|\n"
+    return "\n".join(
+        ["## R to Python\n", head.format("R") + "\n".join(rows[: len(ours)]) + "\n",
+         "## Python to R\n", head.format("Python") + "\n".join(rows[len(ours) :]) + "\n"]
+    )  # fmt: skip
+
+
+def _split(text):
+    return [one.strip() for line in text.splitlines() for one in line.split("; ")]
+
+
+def _run(script, before):
+    """(number -> class that the other side says, number -> conversions that the trace saw)."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "all.R").write_text(script)
+        command = [Path(sys.executable).parent / "inspector", "trace", "--json", "--", "Rscript", "all.R"]
+        told = os.environ | {"RETICULATE_PYTHON": sys.executable}
+        done = subprocess.run(command, cwd=folder, env=told, capture_output=True, text=True, check=True)
+    rows = [line.split()[1:] for line in done.stderr.splitlines() if line.startswith("# ")]
+    lines = json.loads(done.stdout)["facts"]["trace"]["hosted"]["lines"]["lines"]
+    seen = {}
+    for line in lines:
+        seen.setdefault(line["statement"]["line"] - before - 1, []).extend(line["conversions"])
+    return {int(row[0]): row[1:] for row in rows}, seen
+
+
+def _row(text, said, seen, to_python):
+    found = [one for one in seen if one["to_python"] == to_python]
+    lost = [change for one in found for change in one["changes"]]
+    first = found[0] if found else None
+    became = "an error" if said[0] == "error" else " ".join(dict.fromkeys(said))
+    how = _how(first, became)
+    losses = "; ".join(dict.fromkeys(f"{one['before']} → {one['after']}" for one in lost))
+    cells = (f"`{text}`", became, how, losses.replace("|", "\\|"))
+    return f"| {' | '.join(cells)} |"
+
+
+def _how(first, became):
+    """How it crossed; "" where the trace saw no value cross: an error, NULL, or what a method in R makes."""
+    if first is None or became == "an error":
+        return "a reference" if became.endswith(("environment", "closure", "function")) else ""
+    return HOW.get(first["how"], "one by one, with its items" if became in ("list", "dict") else "one value")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
