@@ -12,7 +12,8 @@ class Edge:
     key: str
     """Where the holder stores it: "x", ".rows", "[0]"; "" if unknown."""
     kind: str
-    """For holders one of facts.refs.OWNER_KINDS; for held objects "item", "attribute", "type" or ""."""
+    """For holders one of facts.refs.OWNER_KINDS; for held objects "item", "attribute", "type" or
+    "kept", which its library's adapter tells and its type does not."""
     label: str
     """The object at the other end, by the name a user knows it by."""
     type_name: str

@@ -2,15 +2,18 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from inspector._native import Subject
 from inspector.facts.amounts import counted
+from inspector.facts.buffer import Holder
 from inspector.facts.graph import Edge, Graph, Step
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 from inspector.objects.layouts.call_references import leave_out_call
 from inspector.objects.ownership.rows import type_name
+from inspector.objects.probes.buffer import buffer
 from inspector.objects.probes.chain import chain
 from inspector.objects.probes.held import at, held, tracked
 from inspector.objects.probes.refs import owners
@@ -42,7 +45,11 @@ def graph(x: Any, *, names: Mapping[int, str] | None = None) -> Graph:
     leave_out_call(subject)
     path = tuple(owner.short for owner in chain(subject, names or {}).owners)
     return Graph(
-        type_name(subject), Address(subject.address), path, _holders(subject, names or {}), held(subject)
+        type_name(subject),
+        Address(subject.address),
+        path,
+        _holders(subject, names or {}),
+        _held(subject, names or {}),
     )
 
 
@@ -54,7 +61,27 @@ def step(address: int, type_name: str, up: bool, *, names: Mapping[int, str] | N
     subject = at(address, type_name)
     if subject is None:
         return Step((), 0, f"no {type_name} is at {address:#x} any more")
-    return _holders(subject, names or {}) if up else held(subject)
+    return _holders(subject, names or {}) if up else _held(subject, names or {})
+
+
+def _held(subject: Subject, names: Mapping[int, str]) -> Step:
+    """What it holds; arrays and buffers by the user's names, with the other views of them."""
+    step, fact = held(subject), buffer(subject, names=names)
+    said = {holder.address: _words(holder) for holder in fact.holders} if fact is not None else {}
+    edges = tuple(
+        replace(edge, label=said.get(edge.address) or edge.label) if edge.kind == "kept" else edge
+        for edge in step.edges
+    )
+    return replace(step, edges=edges)
+
+
+def _words(holder: Holder) -> str:
+    """ "ndarray a, also seen by t, u"; "" where no name of the user leads to it."""
+    name = "" if holder.name == holder.type_name else f" {holder.name}"
+    shown = f", all of it is {holder.shown_by}" if holder.shown_by else ""
+    others = ", ".join(view for view in holder.views if view != holder.shown_by)
+    views = f", also seen by {others}" if others else ""
+    return f"{holder.type_name}{name}{shown}{views}" if name or shown or views else ""
 
 
 def _holders(subject: Subject, names: Mapping[int, str]) -> Step:

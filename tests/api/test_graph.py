@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import gc
 
+import numpy as np
 import pytest
 from fingerprints import fingerprint
 
@@ -30,6 +31,18 @@ def test_who_holds_it_and_what_it_holds() -> None:
     assert set(downs) == {"['inner']", "['list']", "[3]"}
     assert downs["['inner']"].label == "<Node>" and downs["['inner']"].address == id(inner)
     assert downs["[3]"].root, "nothing is asked behind a str"
+
+
+def test_what_no_traverse_visits_is_held_all_the_same() -> None:
+    """NumPy's and memoryview's types report neither base nor exporter."""
+    owner = np.zeros((2, 3))
+    names = {id(space := {"a": owner, "t": owner.T}): "notebook"}
+    (edge,) = graph(space["t"], names=names).holds.edges
+    assert (edge.key, edge.kind, edge.address) == ("base", "kept", id(owner))
+    assert edge.label == "ndarray a"
+    exporter = bytearray(9)
+    assert id(exporter) in {edge.address for edge in graph(memoryview(exporter)).holds.edges}
+    assert graph(owner).holds.edges == () and "C code may" in graph(owner).holds.says
 
 
 def test_holders_stand_in_one_order_wherever_they_lie() -> None:

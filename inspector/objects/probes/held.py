@@ -1,13 +1,17 @@
-"""The referents of an object: its items by key, other references as its type reports them (tp_traverse)."""
+"""What an object refers to: its items by key, else as its type reports (tp_traverse) and its library's adapter.
+
+An array's base, a buffer's exporter, a table's columns are held too, and no `tp_traverse` visits them.
+"""
 
 # SPDX-License-Identifier: MIT
 import gc
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from inspector import _native
 from inspector._native import Subject
+from inspector.adapters.registry import adapter_of
 from inspector.facts.amounts import counted
 from inspector.facts.graph import Edge, Step
 from inspector.facts.unknown import Address
@@ -15,6 +19,8 @@ from inspector.objects.ownership.naming import Context, describe
 from inspector.objects.ownership.rows import key_text, type_name
 from inspector.objects.referents import referents
 
+_Row = tuple[str, Any, str]
+"""The key or field, the object, and how it is held."""
 MOST: Final = 60
 """Most edges of one object; the rest is counted."""
 
@@ -25,24 +31,35 @@ def held(subject: Subject) -> Step:
     kind = type(x)
     if kind is dict:
         first = list(itertools.islice(x.items(), MOST))
-        return _step(((f"[{key_text(Subject(key))}]", value) for key, value in first), len(x), "item")
+        return _step([(f"[{key_text(Subject(key))}]", value, "item") for key, value in first], len(x))
     found = referents((x,))
     if (kind is list or kind is tuple) and len(found) == len(x):  # empty places cannot be read
-        return _step(((f"[{at}]", value) for at, value in enumerate(x[:MOST])), len(x), "item")
+        return _step([(f"[{at}]", value, "item") for at, value in enumerate(x[:MOST])], len(x))
     if kind in (set, frozenset):
-        return _step((("", value) for value in found), len(found), "item")
-    return _step(((_said(kind, value), value) for value in found), len(found), "attribute")
+        return _step([("", value, "item") for value in found[:MOST]], len(found))
+    rows = [*_visited(kind, found), *_known(x, {id(value) for value in found})]
+    return _step(rows[:MOST], len(rows))
 
 
-def _said(kind: type, value: Any) -> str:
-    """The text for a reference that only `tp_traverse` reports."""
-    return "its type" if value is kind else ".__dict__" if type(value) is dict else ""
+def _visited(kind: type, found: list[Any]) -> Iterator[_Row]:
+    """What only `tp_traverse` reports."""
+    for value in found:
+        yield "its type" if value is kind else ".__dict__" if type(value) is dict else "", value, "attribute"
 
 
-def _step(pairs: Iterator[tuple[str, Any]], count: int, kind: str) -> Step:
-    edges = tuple(_edge(key, Subject(value), kind) for key, value in itertools.islice(pairs, MOST))
-    says = f"{counted(count, 'reference')} that its type tells the garbage collector of"
-    return Step(edges, count - len(edges), says if count else "it refers to nothing that its type tells of")
+def _known(x: Any, seen: set[int]) -> Iterator[_Row]:
+    """What the adapter of its library knows and its type does not report."""
+    adapter = adapter_of(type(x))
+    for relation, value in adapter.holds(x) if adapter is not None else ():
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield relation, value, "kept"
+
+
+def _step(rows: Sequence[_Row], count: int) -> Step:
+    edges = tuple(_edge(key, Subject(value), kind) for key, value, kind in rows)
+    nothing = "neither its type nor an adapter tells of a reference; C code may hold some"
+    return Step(edges, count - len(edges), counted(count, "reference") if count else nothing)
 
 
 def _edge(key: str, other: Subject, kind: str) -> Edge:
