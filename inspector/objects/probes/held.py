@@ -1,4 +1,4 @@
-"""What an object refers to: its items by key, else as its type reports (tp_traverse) and its library's adapter.
+"""What an object refers to: its items by key, else what its type (tp_traverse) and its adapter report.
 
 An array's base, a buffer's exporter, a table's columns are held too, and no `tp_traverse` visits them.
 """
