@@ -88,7 +88,10 @@ class InspectMagics(Magics, Defaults):
         except InspectorError as error:
             showing.refuse(error, "inspect", cell)
             return None
-        return made and showing.give(self.shell, made, self._view(made, options))
+        if not made:
+            return made
+        view = self._view(made, options)
+        return showing.give(self.shell, made if view else chosen.alone(made, options), view)
 
     def _view(self, report: Report, options: argparse.Namespace) -> Any:
         asked = {"names": names.namespaces(self.shell)} if options.graph else {}

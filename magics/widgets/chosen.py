@@ -42,6 +42,20 @@ def view(shell: InteractiveShell, report: Report, options: argparse.Namespace, *
     return None
 
 
+def alone(report: Report, options: argparse.Namespace) -> Report:
+    """The report with only its answers and the columns that the options ask for; whole without such options.
+
+    For a terminal, which has no live view.
+    """
+    columns = [column for column, _ in _asked(report, options) if column in report.facts]
+    if not columns:
+        return report
+    facts = {column: report.facts[column] for column in ("answers", *columns) if column in report.facts}
+    return Report(report.name, facts).drawn(
+        width=options.width, everything=True, explain=options.explain, verbose=options.verbose
+    )
+
+
 def _asked(report: Report, options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """(column, file) of the views that the options ask for."""
     yield from (VIEWS[name] for name in VIEWS if getattr(options, name, False))

@@ -18,6 +18,15 @@ def test_a_look_is_displayed_and_is_the_cells_result(shell, run) -> None:
     assert [set(bundle) >= {"text/plain", "text/html"} for bundle in shown] == [True]
 
 
+def test_a_terminal_draws_the_view_that_was_asked_for(shell, run) -> None:
+    shell.run_cell("import numpy as np\na = np.arange(12.).reshape(3, 4)\nb = a[::2, 1::2]")
+    _, (bundle,) = run("%inspect b --strides")
+    text = bundle["text/plain"]
+    assert "│  8 │ 10 │" in text and "A view of a" in text and "held by" not in text
+    _, (bundle,) = run("%inspect b --layers")
+    assert "pages" in bundle["text/plain"] and "│  8 │ 10 │" not in bundle["text/plain"]
+
+
 def test_every_statement_of_a_cell_is_displayed_but_no_assigned_report(shell, run) -> None:
     _, shown = run("x = [1]\n%inspect x\nfor y in x, x:\n    %inspect y\nr = %inspect x\n%inspect x")
     assert len(shown) == 4
