@@ -140,63 +140,6 @@ def test_no_na_is_asked_of_the_input(r: Any, tmp_path: Path) -> None:
     assert {text: libr.REAL_NO_NA(r.evalr(f"lazy_abs({text})").rid) for text in vectors} == vectors
 
 
-class OfR:
-    """An R vector as a provider of ours: R's own functions answer, through its table of ALTREP methods."""
-
-    dtype = "f8"
-
-    def __init__(self, x: Any) -> None:
-        self.x = x
-        libr = ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD)
-        for name in ("DATAPTR_OR_NULL", "DATAPTR_RO"):
-            getattr(libr, name).restype, getattr(libr, name).argtypes = ctypes.c_void_p, (ctypes.c_void_p,)
-        libr.REAL_GET_REGION.restype = ctypes.c_ssize_t
-        libr.REAL_GET_REGION.argtypes = (ctypes.c_void_p, *[ctypes.c_ssize_t] * 2, ctypes.c_void_p)
-        self.libr = libr
-
-    @property
-    def length(self) -> int:
-        return len(self.x)
-
-    def elt(self, index: int) -> float:
-        return float(self.x[index])
-
-    def get_region(self, start: int, count: int, out: Any) -> int:
-        return int(self.libr.REAL_GET_REGION(self.x.rid, start, count, out.ctypes.data))
-
-    def dataptr_or_null(self) -> int | None:
-        return self.libr.DATAPTR_OR_NULL(self.x.rid)  # type: ignore[no-any-return]
-
-    def dataptr(self) -> int:
-        return int(self.libr.DATAPTR_RO(self.x.rid))
-
-
-FAULTY = "lazy_abs(c(-1,2,-3,4), faulty = TRUE)"
-KEEP_IT = ("lazy_abs(c(1,-2,3,-4))", "as.numeric(1:4)")
-
-
-def test_the_article_s_get_region_breaks_the_contract_and_others_keep_it(r: Any) -> None:
-    vectors = [r.evalr(text) for text in (FAULTY, *KEEP_IT)]
-    answers = []
-    for vector in vectors:
-        out = np.full(4, -99.0)
-        answers.append((OfR(vector).get_region(1, 2, out), out[:2].tolist()))
-    assert answers == [(3, [-99, -99]), (2, [2, 3]), (2, [2, 3])], (
-        "the article's says 3 for 2, and fills nothing"
-    )
-    states = [inspector.materialization(vector).layers[1].value for vector in vectors]
-    assert states == ["computed", "lazy", "lazy"], "and materializes on the way"
-
-
-def test_check_lazy_finds_it_in_one_call(r: Any) -> None:
-    def broken(text: str) -> list[str]:
-        found = inspector.check_lazy(OfR(r.evalr(text)))
-        return [clause.name for clause in found.clauses if clause.holds is False]
-
-    assert broken(FAULTY) == ["get_region never materializes"]  # from then on R reads by Dataptr
-    assert [broken(text) for text in KEEP_IT] == [[], []]
-
-
 def test_r_s_own_states_have_our_words(r: Any) -> None:
     expressions = ("1:10", "as.numeric(1:10)", "as.character(1:5)", "c(1,2)")
     found = {expression: inspector.materialization(r.evalr(expression)).state for expression in expressions}

@@ -26,7 +26,7 @@ WORDS = {
     7: "special", 8: "builtin", 10: "logical", 13: "integer", 14: "double", 15: "complex", 16: "character",
     19: "list", 20: "expression", 21: "bytecode", 22: "externalptr", 23: "weakref", 24: "raw", 25: "S4",
 }  # fmt: skip
-VALUES, NAMES, ITEMS, REACHED = 6, 64, 1_000, 1_000_000
+VALUES, NAMES, ITEMS, REACHED = 6, 64, 1_000, 100_000
 """Elements shown, names of R's memory, items of a list that are looked at, objects that are counted."""
 
 
