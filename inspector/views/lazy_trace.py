@@ -1,6 +1,7 @@
 """Draws the lazy vectors of an R program: one row a statement, the stack under what was materialized."""
 
 # SPDX-License-Identifier: MIT
+from collections import Counter
 from collections.abc import Iterator
 
 from inspector.facts.amounts import counted, size
@@ -58,10 +59,11 @@ def _rows(one: LazyStatement) -> Iterator[Line]:
     for made in one.materialized:
         yield from _materialized(made)
     done = [made.vector for made in one.materialized]
-    for vector in one.made:
+    for vector, times in Counter(one.made).items():
         if vector not in done:
             amount = f"0 of {size(vector.bytes)} made" if vector.bytes else ""
-            yield Line("", (Span(f"  {_called(vector)}{vector_words(vector)}"),), text(amount, "dim"))
+            count = f"{times:,} × " if times > 1 else ""
+            yield Line("", (Span(f"  {_called(vector)}{count}{vector_words(vector)}"),), text(amount, "dim"))
     for read in one.read:
         yield Line("", (Span(f"  {_called(read.vector)}{_read(read)}: stays lazy", "dim"),))
 

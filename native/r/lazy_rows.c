@@ -107,7 +107,7 @@ static void vector_write(lazy_vector *one, const char *name, const char *item) {
     fprintf(
         lazy.file,
         "{\"vector\": %d, \"statement\": %d, \"type\": %d, \"length\": %td, \"item_bytes\": %zu, \"class\": ",
-        (int)(one - lazy.vectors), one->statement, one->type, one->length, r_item_bytes(one->type));
+        one->number, one->statement, one->type, one->length, r_item_bytes(one->type));
     r_write_text(lazy.file, kind.name);
     fprintf(lazy.file, ", \"package\": ");
     r_write_text(lazy.file, kind.package);
@@ -158,13 +158,17 @@ void lazy_find_names(void) {
 void lazy_write_statement(void) {
     for (int i = 0; i < lazy.vector_count; i++) {
         lazy_vector *one = &lazy.vectors[i];
+        if (lazy_is_small(one)) {
+            continue;
+        }
         if (one->elements || one->regions) {
-            fprintf(lazy.file, "{\"read\": %d, \"statement\": %d, \"elements\": %u, \"regions\": %u}\n", i,
-                    lazy.statement, one->elements, one->regions);
+            fprintf(lazy.file, "{\"read\": %d, \"statement\": %d, \"elements\": %u, \"regions\": %u}\n",
+                    one->number, lazy.statement, one->elements, one->regions);
             one->elements = one->regions = 0;
         }
         if (!one->is_written) {
             vector_write(one, "", "");
         }
     }
+    lazy_forget_small();
 }

@@ -11,7 +11,7 @@
 //
 // Threads. R calls methods in one thread.
 //
-// Limits. Vectors that were made before the first statement, and after VECTORS_MAX, are only counted. An
+// Limits. Small vectors without a name are only counted, and those that find no room. An
 // address is a vector until another is made there. A materialization is a call of Dataptr before which
 // Dataptr_or_null gave no pointer.
 // SPDX-License-Identifier: MIT
@@ -68,10 +68,13 @@ static void materialized(r_object x, uint64_t ns, int writable) {
         return;
     }
     one->length = r.Rf_xlength(x);
+    if (lazy_is_small(one)) {
+        return;
+    }
     lazy.is_inside = 1;
     fprintf(lazy.file,
             "{\"materialized\": %d, \"statement\": %d, \"ns\": %llu, \"writable\": %d, \"bytes\": %zu",
-            (int)(one - lazy.vectors), lazy.statement, (unsigned long long)ns, writable,
+            one->number, lazy.statement, (unsigned long long)ns, writable,
             (size_t)one->length * r_item_bytes(one->type));
     lazy_write_stacks();
     fprintf(lazy.file, "}\n");
@@ -171,8 +174,6 @@ r_object R_new_altrep(r_class class, r_object one, r_object two) {
         class_add(class.table);
         if (lazy.statement) {
             vector_add(made, class.table);
-        } else {
-            lazy.at_start++;
         }
     }
     return made;
@@ -219,8 +220,8 @@ __attribute__((destructor)) static void end(void) {
     lazy.is_inside = 1;
     if (r_find()) {
         lazy_write_statement();
-        fprintf(lazy.file, "{\"end\": %d, \"left_out\": %llu, \"at_start\": %llu}\n", lazy.statement,
-                (unsigned long long)lazy.left_out, (unsigned long long)lazy.at_start);
+        fprintf(lazy.file, "{\"end\": %d, \"left_out\": %llu, \"small\": %llu}\n", lazy.statement,
+                (unsigned long long)lazy.left_out, (unsigned long long)lazy.small);
     }
     fflush(lazy.file);
 }

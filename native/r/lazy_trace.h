@@ -5,13 +5,13 @@
 
 #include "r/r.h"
 
-enum { VECTORS_MAX = 1 << 16 };
+enum { VECTORS_MAX = 1 << 16, LEAST_BYTES = 10000 };
 
 typedef struct {
     r_object address;
     r_object class_table;
     ptrdiff_t length; // -1: not asked yet
-    int statement, type;
+    int number, statement, type;
     uint32_t elements, regions; // read in this statement
     uint8_t is_written, is_named;
 } lazy_vector;
@@ -21,7 +21,8 @@ typedef struct {
     int statement; // the number of the one that runs; 0: start-up
     int is_inside; // our own code asks R, or a method reads its own vector
     int class_count, vector_count;
-    uint64_t left_out, at_start;
+    int numbers; // of vectors so far
+    uint64_t left_out, small;
     lazy_vector vectors[VECTORS_MAX];
 } lazy_trace;
 
@@ -32,6 +33,12 @@ lazy_vector *lazy_vector_of(r_object address);
 
 // Notes a vector of this statement; -1: its length is not asked yet. NULL where there is no room.
 lazy_vector *lazy_vector_add(r_object address, r_object table, ptrdiff_t length);
+
+// Whether a vector is not told: it has no name, and few bytes. R makes many of them inside.
+int lazy_is_small(const lazy_vector *one);
+
+// Forgets the small ones, so that there is room.
+void lazy_forget_small(void);
 
 // Writes ", "calls": R's functions, outermost first, "frames": C's, innermost first".
 void lazy_write_stacks(void);

@@ -57,7 +57,7 @@ def read(folder: Path, script: str) -> LazyTrace:
     return LazyTrace(
         Path(script).name,
         tuple(one for one in told if one.made or one.read or one.materialized),
-        sum(not _is_told(one) for one in vectors.values()),
+        last.get("small", 0),
         last.get("left_out", 0),
     )
 
