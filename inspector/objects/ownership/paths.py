@@ -46,10 +46,16 @@ def _ends(steps: Sequence[Step]) -> str:
 
 
 def with_paths(owners: Sequence[Owner], found: Sequence[Row], names: Mapping[int, str]) -> tuple[Owner, ...]:
-    """The owners with path and do. `names`: id of a dict -> the user's name for it."""
+    """The owners with path and do, in one order. `names`: id of a dict -> the user's name for it."""
     holders = {row.holder.address: row.holder for row in found if row.holder is not None}
     stop_ns = time.perf_counter_ns() + MOST_NS
-    return tuple(_with_path(one, holders.get(one.address), names, stop_ns) for one in owners)
+    told = (_with_path(one, holders.get(one.address), names, stop_ns) for one in owners)
+    return tuple(sorted(told, key=_order))
+
+
+def _order(one: Owner) -> tuple[bool, bool, int, str]:
+    """Certain ones first, then those that can be typed, shortest first: not by where they lie in memory."""
+    return not one.certain, not one.path, len(one.path), one.path
 
 
 def _with_path(one: Owner, holder: _native.Subject | None, names: Mapping[int, str], stop_ns: int) -> Owner:

@@ -109,7 +109,7 @@ def _certain(found: Sequence[Owner]) -> int:
 
 
 def _owners(found: Sequence[Row], context: Context) -> tuple[Owner, ...]:
-    """Rows as owners; many places of one holder become one owner."""
+    """Rows as owners, certain ones first; many places of one holder become one owner."""
     made = [one for row in found if (one := owner(row, context)) is not None]
     groups: dict[tuple[Any, ...], list[Owner]] = {}
     for one in made:
@@ -118,12 +118,7 @@ def _owners(found: Sequence[Row], context: Context) -> tuple[Owner, ...]:
     merged: list[Owner] = []
     for group in groups.values():
         merged += group if len(group) <= SHOWN_SLOTS and group[0].key != "its type" else [_merged(group)]
-    return tuple(sorted(merged, key=_order))
-
-
-def _order(one: Owner) -> tuple[bool, bool, int, str]:
-    """Certain ones first, then those that can be typed, shortest first: not by where they lie in memory."""
-    return not one.certain, not one.path, len(one.path), one.path
+    return tuple(sorted(merged, key=lambda one: not one.certain))
 
 
 def _merged(group: Sequence[Owner]) -> Owner:
