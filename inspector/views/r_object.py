@@ -34,7 +34,8 @@ def _rows(fact: RObject) -> Iterator[Line]:
         if not isinstance(deep, Unknown) and deep > fact.bytes
         else ""
     )
-    yield Line("bytes", (*text(f"{size(fact.bytes)}{whole}"), *_class(fact.lazy)))
+    left = text(f"  {deep.reason}: not counted", "dim") if isinstance(deep, Unknown) else ()
+    yield Line("bytes", (*text(f"{size(fact.bytes)}{whole}"), *_class(fact.lazy), *left))
     if not isinstance(fact.lazy, Unknown):
         lazy = fact.lazy
         yield Line("class", text(f"{lazy.class_name} of {lazy.package}"))

@@ -26,7 +26,7 @@ WORDS = {
     7: "special", 8: "builtin", 10: "logical", 13: "integer", 14: "double", 15: "complex", 16: "character",
     19: "list", 20: "expression", 21: "bytecode", 22: "externalptr", 23: "weakref", 24: "raw", 25: "S4",
 }  # fmt: skip
-VALUES, NAMES, ITEMS, REACHED = 6, 64, 1_000, 100_000
+VALUES, NAMES, ITEMS, REACHED = 6, 64, 1_000, 20_000
 """Elements shown, names of R's memory, items of a list that are looked at, objects that are counted."""
 
 
@@ -118,7 +118,8 @@ def reached(roots: Iterable[int], seen: set[int] | None = None) -> tuple[int | U
         if address in known or (found := header(address)) is None or found.type in (0, 1):
             continue
         known.add(address)
-        if len(known) > REACHED:
+        has_items = found.type in (LIST, 16, 20) and not found.altrep
+        if len(known) > REACHED or (has_items and found.first > REACHED):
             return Unknown(f"it reaches more than {REACHED:,} objects"), known
         total += r_altrep.own_bytes(found)
         if found.type == ENVIRONMENT:
@@ -126,7 +127,7 @@ def reached(roots: Iterable[int], seen: set[int] | None = None) -> tuple[int | U
         held = r_vectors.attributes(found)
         total += r_altrep.CELL * len(held)
         waiting += [one.address for one in held.values()]
-        if found.type in (LIST, 16, 20) and not found.altrep:
+        if has_items:
             waiting += {int(one) for one in r_vectors.elements(found) or ()}
     return total, known
 
