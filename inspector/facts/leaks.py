@@ -1,8 +1,8 @@
 """References that native code leaked, over-released or kept: the evidence and the verdicts."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
 
 from inspector.facts.conversion import Site
 from inspector.facts.memory import Range
@@ -22,6 +22,9 @@ Kind = Literal[
     "C-API call without the GIL",
     "crash",
 ]
+OUTSIDE: Final = "bytes leaked outside objects"
+DEADLY: Final = ("over-released", "borrowed reference stolen")
+"""Faults that sooner or later crash the process."""
 Role = Literal[
     "new",
     "borrowed",
@@ -222,6 +225,19 @@ class Verdict:
         made = self.conversion
         file = made.site.file if isinstance(made, Touch) else ""
         return not self.certain and isinstance(file, str) and file.startswith("<frozen importlib")
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What many further calls left, in each half of them: 0 and {} where nothing grew with the calls."""
+
+    calls: int
+    blocks: int
+    """Blocks of the object allocator."""
+    bytes: int
+    """Bytes of malloc."""
+    references: Mapping[str, int]
+    """Type -> references that one object of it has more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from inspector.errors import InspectorError
-from inspector.facts.leaks import Drift, KeptByC, Leaks, Suspect, Verdict
+from inspector.facts.leaks import DEADLY, KeptByC, Leaks, Suspect, Verdict
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -23,9 +23,6 @@ WARM_UP: Final = 3
 """Runs before the counted ones, to fill caches (as CPython's regrtest -R does)."""
 RUNS: Final = 3
 """Counted runs, by default."""
-OUTSIDE: Final = "bytes leaked outside objects"
-DEADLY: Final = ("over-released", "borrowed reference stolen")
-"""Faults that sooner or later crash the process."""
 
 
 class Leaked:
@@ -107,10 +104,18 @@ class Leaked:
             if not goes_on:
                 ledger.raw_memory.close()
 
-    def run(self, function: Callable[[], Any], repeat: int | None = None, *, isolate: bool = False) -> Leaked:
+    def run(
+        self,
+        function: Callable[[], Any],
+        repeat: int | None = None,
+        *,
+        isolate: bool = False,
+        confirm: bool = False,
+    ) -> Leaked:
         """Call `function` 3 times to warm up, then `repeat` (3) times; faults show in every run. Gives self.
 
         The first call is watched too: a reference that it certainly released too often ends the runs at once.
+        `confirm` calls it 200 times more, unwatched: a certain leak of which these leave nothing is possible.
         `isolate` runs in a forked child, so that a crash becomes a verdict; changes by `function` are lost.
         Raises InspectorError `not-isolated` if the child returns no answer, `bad-option`.
         """
@@ -122,10 +127,10 @@ class Leaked:
             from inspector.sessions.leaks_isolated import apart
 
             self._fact = apart(
-                lambda: self._repeated(function, repeat), lambda: self._once(function, alone=True)
+                lambda: self._repeated(function, repeat, confirm), lambda: self._once(function, alone=True)
             )
         else:
-            self._fact = self._repeated(function, repeat)
+            self._fact = self._repeated(function, repeat, confirm)
         self._fact = with_words(self._fact)
         self._require_watched()
         return self
@@ -145,9 +150,10 @@ class Leaked:
             self.end(alone=alone, goes_on=goes_on)
         return self.fact
 
-    def _repeated(self, function: Callable[[], Any], repeat: int) -> Leaks:
+    def _repeated(self, function: Callable[[], Any], repeat: int, confirm: bool) -> Leaks:
         from inspector.ledger.growth import Growth
         from inspector.ledger.raw_memory import RawMemory
+        from inspector.verdicts.growth import over_runs
 
         first = self._once(function)  # the ledger holds references: too many releases are harmless here
         if any(one.certain and one.kind in DEADLY for one in first.verdicts):
@@ -160,10 +166,11 @@ class Leaked:
                 if left <= Growth.RUNS_MAX:
                     growth.note()
                 facts.append(self._once(function, raw_memory, goes_on=left > 1))
-            return _repeated(facts, growth.end() if repeat >= growth.RUNS_LEAST else None)
+            fact = over_runs(facts, growth.end() if repeat >= growth.RUNS_LEAST else None)
         finally:
             growth.forget()
             raw_memory.close()
+        return _confirmed(fact, function) if confirm else fact
 
     @property
     def is_open(self) -> bool:
@@ -357,28 +364,9 @@ def _check(repeat: int | None) -> None:
         raise InspectorError(f"repeat is {repeat!r:.40}.", slug="bad-option", do="give an int, 1 or more")
 
 
-def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
-    """The faults that every run shows and the counts that every run changes; others are caches filling."""
-    from inspector.verdicts.growth import with_growth
-    from inspector.verdicts.leaks import confirmed, key, of_drifts
+def _confirmed(fact: Leaks, function: Callable[[], Any]) -> Leaks:
+    """The fact after a second reading."""
+    from inspector.ledger.second_reading import grown
+    from inspector.verdicts.second_reading import agreed
 
-    last = facts[-1]
-    apart = tuple(one for one in last.verdicts if one.kind == OUTSIDE)  # judged over all runs
-    facts = [replace(fact, verdicts=tuple(one for one in fact if one.kind != OUTSIDE)) for fact in facts]
-    common = set.intersection(*({key(one) for one in fact.verdicts} for fact in facts))
-    if drifts is not None:  # an uncertain one counts only if the count falls with every run
-        common -= {key(one) for one in last.verdicts if one.kind in DEADLY and not one.certain}
-    once = sum(key(one) not in common for fact in facts for one in fact.verdicts)
-    notes = last.notes + ((f"{once} seen in some runs only: a cache that filled",) if once else ())
-    verdicts = tuple(
-        replace(one, reason=f"{one.reason}; again in each of {len(facts)} runs")
-        for one in last.verdicts
-        if key(one) in common
-    )
-    growing = tuple(one for one in drifts or () if one.kept)
-    moved = tuple(one for one in drifts or () if not one.kept)
-    verdicts = confirmed(verdicts, moved)
-    moved_verdicts = of_drifts(moved, verdicts)
-    found = sorted((*verdicts, *moved_verdicts, *apart), key=lambda one: not one.certain)
-    kept = with_growth(last.kept, growing)
-    return replace(last, verdicts=tuple(found), kept=kept, runs=len(facts), notes=notes)
+    return agreed(fact, grown(function))
