@@ -21,8 +21,9 @@ from inspector.objects.classes import type_bases
 from inspector.objects.referents import referents
 
 WORDS_MAX: Final = 1 << 14
-NEAR_BITS: Final = 16
-"""A struct is at most 64 KiB large: one that begins farther before a word does not hold it."""
+PAGE_BITS: Final = 12
+PAGES: Final = 17
+"""A struct is at most 64 KiB large: one that begins more pages before a word does not hold it."""
 _BYTES: Final = type.__dict__["__basicsize__"].__get__
 _WEAK_LIST_AT: Final = type.__dict__["__weakrefoffset__"].__get__
 _WEAK: Final = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
@@ -67,9 +68,9 @@ def _within(words: list[tuple[int, int]]) -> Iterator[tuple[Any, int, int]]:
     """
     places = [word for word, _ in words]
     nearest: list[Any] = [None] * len(words)
-    near = {(place >> NEAR_BITS) - back for place in places for back in (0, 1)}
+    near = {page - back for page in {place >> PAGE_BITS for place in places} for back in range(PAGES)}
     for holder in gc.get_objects() if words else ():
-        if id(holder) >> NEAR_BITS not in near:  # most of a large heap
+        if id(holder) >> PAGE_BITS not in near:  # most of a large heap
             continue
         at = bisect_left(places, id(holder))
         if at < len(places) and (nearest[at] is None or id(nearest[at]) < id(holder)):
