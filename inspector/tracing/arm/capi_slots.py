@@ -176,6 +176,8 @@ class CapiSlots:
         if self.hosts:
             armed, _, _ = _native.got_arm(self.hosts, _OF_HOSTS.get(self.grade, self.grade))
             self.armed += armed
+            if self.also is not None:
+                self.also(self.hosts)
 
     def wanted(self, paths: frozenset[str], modules: tuple[str, ...] = ()) -> frozenset[str]:
         """Those of `paths` that are a file of a chosen module, or of `modules`, or in such a package."""
