@@ -47,7 +47,7 @@ def _rows(fact: RObject) -> Iterator[Line]:
         yield Line("attributes", text(", ".join(fact.attributes)))
     more = f" and {len(fact.held_by) - HELD} more" if len(fact.held_by) > HELD else ""
     names = ", ".join(fact.held_by[:HELD]) + more
-    nobody = f"no name in {counted(fact.looked_in, 'environment')} that were looked in"
+    nobody = f"no name in {counted(fact.looked_in, 'environment')}"
     yield Line("held by", text(names) if names else text(nobody, "dim"))
     if fact.shared_with:
         yield Line("Python", text(", ".join(fact.shared_with)))
