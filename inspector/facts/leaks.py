@@ -1,7 +1,7 @@
 """References that native code leaked, over-released or kept: the evidence and the verdicts."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, Literal
 
 from inspector.facts.conversion import Site
@@ -228,16 +228,16 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
-    """What many further calls left, in each half of them: 0 and {} where nothing grew with the calls."""
+class FurtherCalls:
+    """What many further calls left, in each half of them: 0 and () where nothing grew with the calls."""
 
     calls: int
     blocks: int
     """Blocks of the object allocator."""
     bytes: int
     """Bytes of malloc."""
-    references: Mapping[str, int]
-    """Type -> references that one object of it has more."""
+    references: tuple[tuple[str, int], ...]
+    """(type, references that one object of it has more)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final
 
-from inspector.facts.leaks import Grown
+from inspector.facts.leaks import FurtherCalls
 from inspector.objects.classes import full_name
 
 CALLS: Final = 200
@@ -25,7 +25,7 @@ MOST: Final = 0.9
 """The share of the calls in which it must have grown: a list that all of them fill grows by steps."""
 
 
-def grown(function: Callable[[], Any], calls: int = CALLS) -> Grown:
+def grown(function: Callable[[], Any], calls: int = CALLS) -> FurtherCalls:
     """What `calls` further calls of `function` left."""
     for _ in range(WARM_UP):
         function()
@@ -35,11 +35,11 @@ def grown(function: Callable[[], Any], calls: int = CALLS) -> Grown:
     blocks, held, counts = zip(*steps, strict=True)
     rose = {kind: min(counts[0][kind], counts[1][kind]) for kind in counts[0].keys() & counts[1].keys()}
     least = half * MOST
-    return Grown(
+    return FurtherCalls(
         calls=2 * half,
         blocks=2 * min(blocks) if min(blocks) >= least else 0,
         bytes=2 * min(held) if min(held) >= least else 0,
-        references={kind: 2 * rise for kind, rise in sorted(rose.items()) if rise >= least},
+        references=tuple((kind, 2 * rise) for kind, rise in sorted(rose.items()) if rise >= least),
     )
 
 
@@ -99,21 +99,7 @@ _COUNTS: Final = (
 class _Malloc(ctypes.Structure):
     """mallinfo2(3)."""
 
-    _fields_ = tuple(
-        (name, ctypes.c_size_t)
-        for name in [
-            "arena",
-            "ordblks",
-            "smblks",
-            "hblks",
-            "hblkhd",
-            "usmblks",
-            "fsmblks",
-            "uordblks",
-            "fordblks",
-            "keepcost",
-        ]
-    )
+    _fields_ = tuple((name, ctypes.c_size_t) for name in _COUNTS)
 
 
 @cache

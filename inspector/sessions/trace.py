@@ -18,7 +18,6 @@ from inspector.sessions.trace_facts import finished, left_in, statements, whole
 from inspector.tracing.arm.graph_calls import GraphCalls, names_package
 from inspector.tracing.arm.interrupts import Interrupts
 from inspector.tracing.arm.refusals import not_live
-from inspector.tracing.arm.torch_operators import Operators
 from inspector.tracing.record import modes
 from inspector.tracing.record.modes import Mode
 
@@ -65,6 +64,8 @@ class Traced:
         self._watch = StatementWatch()
         wanted = self.by_statement and self._recorder.grade != "count"
         if wanted and names_package(self._recorder.modules, "torch"):
+            from inspector.tracing.arm.torch_operators import Operators
+
             self._recorder.operators = Operators()
         with self._interrupts.begun():
             self._recorder.start()

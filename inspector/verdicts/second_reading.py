@@ -5,44 +5,44 @@ from dataclasses import replace
 from typing import Final
 
 from inspector.facts.amounts import counted
-from inspector.facts.leaks import OUTSIDE, Grown, Leaks, Verdict
+from inspector.facts.leaks import OUTSIDE, FurtherCalls, Leaks, Verdict
 
 LEAVING: Final = ("leaked", "buffer not released", "capsule leaked", OUTSIDE)
 """Faults that leave something with every call."""
 
 
-def agreed(fact: Leaks, grown: Grown) -> Leaks:
+def agreed(fact: Leaks, further: FurtherCalls) -> Leaks:
     """The fact; a certain leak is possible if the further calls left nothing of it."""
-    verdicts = tuple(_read(one, grown) if one.certain and one.kind in LEAVING else one for one in fact)
-    left = _left(grown)
+    verdicts = tuple(_read(one, further) if one.certain and one.kind in LEAVING else one for one in fact)
+    left = _left(further)
     notes = fact.notes
     if left and not any(one.kind in LEAVING for one in verdicts):
-        notes = (*notes, f"{grown.calls} further calls left {left}, and no verdict says why")
+        notes = (*notes, f"{further.calls} further calls left {left}, and no verdict says why")
     return replace(fact, verdicts=tuple(sorted(verdicts, key=lambda one: not one.certain)), notes=notes)
 
 
-def _read(one: Verdict, grown: Grown) -> Verdict:
+def _read(one: Verdict, further: FurtherCalls) -> Verdict:
     if one.kind == OUTSIDE:
-        left = _bytes(grown)
+        left = _bytes(further)
     else:
         kind = one.object.partition(" ")[0].removesuffix("()")
-        rose = grown.references.get("type" if kind == "class" else kind, 0)
-        left = _blocks(grown) or (f"{rose} references to one object of its type" if rose else "")
+        rose = dict(further.references).get("type" if kind == "class" else kind, 0)
+        left = _blocks(further) or (f"{rose} references to one object of its type" if rose else "")
     if left:
-        return replace(one, reason=f"{one.reason}; {grown.calls} further calls left {left}")
+        return replace(one, reason=f"{one.reason}; {further.calls} further calls left {left}")
     return replace(
-        one, certain=False, reason=f"{one.reason}; but {grown.calls} further calls left nothing of it"
+        one, certain=False, reason=f"{one.reason}; but {further.calls} further calls left nothing of it"
     )
 
 
-def _left(grown: Grown) -> str:
-    references = ", ".join(f"{count} references to one {kind}" for kind, count in grown.references.items())
-    return ", ".join(filter(None, (_blocks(grown), _bytes(grown), references)))
+def _left(further: FurtherCalls) -> str:
+    references = ", ".join(f"{count} references to one {kind}" for kind, count in further.references)
+    return ", ".join(filter(None, (_blocks(further), _bytes(further), references)))
 
 
-def _blocks(grown: Grown) -> str:
-    return counted(grown.blocks, "block") if grown.blocks else ""
+def _blocks(further: FurtherCalls) -> str:
+    return counted(further.blocks, "block") if further.blocks else ""
 
 
-def _bytes(grown: Grown) -> str:
-    return f"{grown.bytes:,} B of malloc" if grown.bytes else ""
+def _bytes(further: FurtherCalls) -> str:
+    return f"{further.bytes:,} B of malloc" if further.bytes else ""

@@ -21,7 +21,6 @@ from inspector.tracing.arm.materializing import Materializations
 from inspector.tracing.arm.numpy_table import callers_of_numpy
 from inspector.tracing.arm.pointers import Pointers, hooked, with_pointers
 from inspector.tracing.arm.targets import Targets
-from inspector.tracing.arm.torch_operators import Operators
 from inspector.tracing.arm.type_slots import TypeSlots
 from inspector.tracing.events.call_counts import Counts
 from inspector.tracing.events.name_tables import Tables, library_of
@@ -30,6 +29,7 @@ from inspector.tracing.record.heartbeat import Pulse, Told
 from inspector.tracing.record.hooked import told
 
 if TYPE_CHECKING:
+    from inspector.tracing.arm.torch_operators import Operators
     from inspector.tracing.events.decode import Events
     from inspector.tracing.record.streamed import Stream
 
