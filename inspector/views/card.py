@@ -20,6 +20,7 @@ from inspector.views.converted import EVERY_ROW, MOST_ROWS, host_lines
 from inspector.views.grammar import Block, Fold, Line, Span
 from inspector.views.hosted import MOST_LINES, own_lines
 from inspector.views.leaks import below_answers
+from inspector.views.lit import lit
 from inspector.views.plain import clipped
 from inspector.views.r_object import title as r_title
 from inspector.views.view import view
@@ -124,6 +125,8 @@ def _columns(facts: Mapping[str, Any]) -> Iterator[Block]:
     first = [column for column in ORDER if column in facts]
     for column in [*first, *(column for column in facts if column not in ORDER)]:
         yield from _column(column, facts[column])
+        if column == "layout":
+            yield from lit(facts)
 
 
 def _column(column: str, fact: Any) -> tuple[Block, ...]:

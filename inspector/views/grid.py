@@ -28,6 +28,13 @@ def grid(layout: Layout) -> Picture | None:
     return Picture(tuple(_noted(rows, _note(layout))), alt=_alt(layout))
 
 
+def boxed(cells: Cells) -> tuple[tuple[Span, ...], ...]:
+    """Cells of one width in a box."""
+    width = max(LEAST_CELL, 2 + max(len(text) for row in cells for text in row))
+    top, bottom = (_rule(len(cells[0]), width, "", ends) for ends in (("┌", "┬", "┐"), ("└", "┴", "┘")))
+    return tuple(tuple(row) for row in (top, *(_cells(row, width, "") for row in cells), bottom))
+
+
 def unit(layout: Layout) -> int:
     """Bytes per unit of the numbers: the itemsize if all strides are multiples of it, else 1."""
     whole = all(stride % layout.itemsize_bytes == 0 for stride in layout.strides_bytes)

@@ -6,10 +6,12 @@ from __future__ import annotations
 import argparse
 import importlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from inspector.facts.buffer import Buffer
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
 
@@ -50,7 +52,11 @@ def alone(report: Report, options: argparse.Namespace) -> Report:
     columns = [column for column, _ in _asked(report, options) if column in report.facts]
     if not columns:
         return report
-    facts = {column: report.facts[column] for column in ("answers", *columns) if column in report.facts}
+    place = ("buffer",) if "layout" in columns else ()  # the grid of what it is a view of
+    shown = ("answers", *place, *columns)
+    facts = {column: report.facts[column] for column in shown if column in report.facts}
+    if isinstance(facts.get("buffer"), Buffer):
+        facts["buffer"] = replace(facts["buffer"], facts=())  # not the library's own names of everything
     return Report(report.name, facts).drawn(
         width=options.width, everything=True, explain=options.explain, verbose=options.verbose
     )

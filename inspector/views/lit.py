@@ -1,0 +1,77 @@
+"""Draws the elements of a view within the grid of the array that it is a view of."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from inspector.facts.buffer import Buffer, Exposure, Holder
+from inspector.facts.layout import Layout
+from inspector.facts.unknown import Unknown
+from inspector.views.grammar import Line, Picture, Span
+from inspector.views.grid import MORE, boxed
+
+ROWS: Final = 5
+COLUMNS: Final = 8
+WIDEST: Final = 66
+"""Terminal cells left of 80 columns after the margin."""
+DARK: Final = "·"
+"""An element that the view does not show."""
+
+
+class _Grid(NamedTuple):
+    """Elements by address: of an array with one or two axes, or of a view with any number."""
+
+    first: int
+    shape: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    def holds(self, address: int) -> bool:
+        """Whether an element begins there."""
+        axes = sorted(zip(self.steps, self.shape, strict=True), key=lambda axis: -abs(axis[0]))
+        rest = address - self.first - sum(step * (length - 1) for step, length in axes if step < 0)
+        for step, length in axes:
+            if step and rest > 0:
+                rest -= min(rest // abs(step), length - 1) * abs(step)
+        return rest == 0
+
+
+def lit(facts: Mapping[str, Any]) -> Iterator[Line | Picture]:
+    """The grid of the base, with the numbers of the elements that the view shows; () if it is no view."""
+    layout, buffer = facts.get("layout"), facts.get("buffer")
+    if not isinstance(layout, Layout) or not isinstance(buffer, Buffer):
+        return
+    base = next((one for one in buffer.holders if _is_plain(one, layout)), None)
+    first = next((row.exposure.address for row in buffer.spoken if isinstance(row.exposure, Exposure)), None)
+    if base is None or first is None or 0 in layout.shape or not layout.shape:
+        return
+    view = _Grid(first, layout.shape, layout.strides_bytes)
+    rows, columns = (1, *base.shape)[-2:]
+    down, across = (0, *base.strides_bytes)[-2:]
+    if isinstance(base.first, Unknown) or not (down > 0 or rows == 1) or across <= 0:
+        return
+    row, column = divmod(first - base.first, down) if rows > 1 else (0, first - base.first)
+    wide = min(COLUMNS, WIDEST // (len(str(rows * columns)) + 3) - 2)
+    corner = max(0, min(row - 1, rows - ROWS)), max(0, min(column // across - 1, columns - wide))
+    cells = [
+        [
+            str(i * columns + j) if view.holds(base.first + i * down + j * across) else DARK
+            for j in range(corner[1], min(columns, corner[1] + wide))
+        ]
+        for i in range(corner[0], min(rows, corner[0] + ROWS))
+    ]
+    name = base.shown_by or base.name
+    yield Line("in", (Span(name, "name"), Span(f"  {base.shape}, its elements by number", "dim")))
+    yield Picture(boxed(_ended(cells, corner, rows, columns)), alt=f"The elements of {name} that it shows.")
+
+
+def _is_plain(base: Holder, layout: Layout) -> bool:
+    """Whether its grid can be drawn, and has elements as large as the view's."""
+    return 1 <= len(base.shape) <= 2 and base.itemsize_bytes == layout.itemsize_bytes and 0 not in base.shape
+
+
+def _ended(cells: list[list[str]], corner: tuple[int, int], rows: int, columns: int) -> list[list[str]]:
+    """With an ellipsis where the grid goes on."""
+    before, after = corner[1] > 0, corner[1] + len(cells[0]) < columns
+    wide = [[*[MORE] * before, *row, *[MORE] * after] for row in cells]
+    line = [MORE] * len(wide[0])
+    return [*[line] * (corner[0] > 0), *wide, *[line] * (corner[0] + len(cells) < rows)]
