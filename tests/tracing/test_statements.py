@@ -205,8 +205,9 @@ def test_another_tool_that_traces_lines_keeps_its_events(tmp_path: Path) -> None
 def test_an_interrupt_reaches_the_program_and_nothing_stays_armed(late: bool) -> None:
     """SIGINT while a trace begins, or in a loop of short statements, most of which is our looking."""
     text = (
-        "import inspector, math, sys, _thread, threading\n"
+        "import inspector, math, signal, sys, _thread, threading\n"
         "from inspector.tracing.record.recorder import Recorder\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's `&` leaves it ignored
         "began = Recorder.start\n"
         "def begin(self):\n    began(self)\n    _thread.interrupt_main()\n"
         f"if not {late}:\n    Recorder.start = begin\n"
