@@ -13,6 +13,7 @@ import ctypes
 import dataclasses
 import enum
 import functools
+import gc
 import importlib.util
 import io
 import itertools
@@ -218,6 +219,7 @@ def test_an_object_of_a_library(library: str, asked: str, fingerprint: Callable[
         box.object = made
         # the first time may fill the library's own caches
         look(box, ASKED["default" if asked == "owners" else asked])
+        gc.collect()  # else garbage that holds it may go meanwhile
         assert_undisturbed(box, asked, fingerprint)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any, Final
 
+from inspector import _native
 from inspector.facts.nodes import Breach, NodeRun
 from inspector.facts.unknown import Unknown
 from inspector.tracing.arm.graph_contract import Promises, generated
@@ -67,11 +68,11 @@ class Watched:
             if not at:
                 self.note_inputs()
             old = [start(cell[0]) if cell is not None else 0 for cell in outputs]
-            promises = Promises(node, thunk, inputs, outputs)
+            promises = _native.unrecorded(lambda: Promises(node, thunk, inputs, outputs))
             begin = time.perf_counter_ns()
             result = thunk()
             spent = time.perf_counter_ns() - begin
-            broken = list(promises.broken())
+            broken = _native.unrecorded(lambda: list(promises.broken()))
             given = [cell[0] if cell is not None else None for cell in inputs]
             got = [cell[0] if cell is not None else None for cell in outputs]
             self.runs.append(self._run(at, node, thunk, given, old, got, spent, broken))
