@@ -23,6 +23,7 @@ PACKAGES = {
         ("command -v g++", "g++"),
         ("command -v gdb", "gdb"),
         ("command -v /usr/bin/python3", "python3-minimal"),  # Debian's holds libpython in the program
+        ("command -v rustc", "rustc"),  # a host in Rust
         ("command -v vim.nox", "vim-nox"),  # embeds Python
         ("ls /usr/lib/python3*/config-3*/libpython3.*[0-9].a", "libpython3-dev"),  # linked into a program
         (

@@ -90,7 +90,7 @@ def built(folder: Path, language: str) -> list[str]:
     return [str(folder / "host")]
 
 
-@pytest.mark.parametrize("language", ["c", "cpp", "rs"])
+@pytest.mark.parametrize("language", ["c", pytest.param("cpp", marks=pytest.mark.libraries), "rs"])
 def test_each_call_has_the_line_that_led_to_it(
     language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
