@@ -8,7 +8,6 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any, Final
 
-from inspector import _native
 from inspector.facts.nodes import Breach, NodeRun
 from inspector.facts.unknown import Unknown
 from inspector.tracing.arm.graph_contract import Promises, generated
@@ -60,6 +59,8 @@ class Watched:
         self.provided = [cell.storage[0] for cell in self.f.input_storage]
 
     def _wrapped(self, at: int) -> Callable[[], Any]:
+        from inspector._native import unrecorded  # a saved trace is drawn without the extension
+
         thunk, node = self._before[at], self.order[at]
         inputs = [self._cell(v, thunk, i, "inputs") for i, v in enumerate(node.inputs)]
         outputs = [self._cell(v, thunk, i, "outputs") for i, v in enumerate(node.outputs)]
@@ -68,11 +69,11 @@ class Watched:
             if not at:
                 self.note_inputs()
             old = [start(cell[0]) if cell is not None else 0 for cell in outputs]
-            promises = _native.unrecorded(lambda: Promises(node, thunk, inputs, outputs))
+            promises = unrecorded(lambda: Promises(node, thunk, inputs, outputs))
             begin = time.perf_counter_ns()
             result = thunk()
             spent = time.perf_counter_ns() - begin
-            broken = _native.unrecorded(lambda: list(promises.broken()))
+            broken = unrecorded(lambda: list(promises.broken()))
             given = [cell[0] if cell is not None else None for cell in inputs]
             got = [cell[0] if cell is not None else None for cell in outputs]
             self.runs.append(self._run(at, node, thunk, given, old, got, spent, broken))
