@@ -50,7 +50,7 @@ def alone(report: Report, options: argparse.Namespace) -> Report:
     For a terminal, which has no live view.
     """
     columns = [column for column, _ in _asked(report, options) if column in report.facts]
-    if not columns:
+    if not columns or set(columns) == set(report.facts):
         return report
     place = ("buffer",) if "layout" in columns else ()  # the grid of what it is a view of
     shown = ("answers", *place, *columns)

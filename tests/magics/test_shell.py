@@ -22,9 +22,13 @@ def test_a_terminal_draws_the_view_that_was_asked_for(shell, run) -> None:
     shell.run_cell("import numpy as np\na = np.arange(12.).reshape(3, 4)\nb = a[::2, 1::2]")
     _, (bundle,) = run("%inspect b --strides")
     text = bundle["text/plain"]
+    assert text.lstrip().startswith("A view of a")
     assert "│  8 │ 10 │" in text and "A view of a" in text and "held by" not in text
     _, (bundle,) = run("%inspect b --layers")
     assert "pages" in bundle["text/plain"] and "│  8 │ 10 │" not in bundle["text/plain"]
+    assert bundle["text/plain"].lstrip().startswith("A view of a")
+    _, (bundle,) = run("x = 5\n%inspect x --graph")  # which all the process refers to: folded
+    assert "more (--all)" in bundle["text/plain"]
 
 
 def test_every_statement_of_a_cell_is_displayed_but_no_assigned_report(shell, run) -> None:
