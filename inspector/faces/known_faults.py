@@ -39,9 +39,8 @@ def row_of(one: Verdict, test: str) -> Row:
     """The row of a verdict."""
     made = one.conversion if isinstance(one.conversion, Touch) else None
     source = made.source if made and isinstance(made.source, str) else ""
-    kind_of_object = one.object.partition(" ")[0].removesuffix("()")
     by, path = (made.function, made.path) if made else ("", "")
-    return Row(one.kind, one.method, kind_of_object, by, source, path, one.cure, test)
+    return Row(one.kind, one.method, one.object_type, by, source, path, one.cure, test)
 
 
 def known_in(file: Path) -> dict[str, str]:

@@ -220,6 +220,11 @@ class Verdict:
     """The lines of native code it is about, in the order they ran; () where their text is not at hand."""
 
     @property
+    def object_type(self) -> str:
+        """The object's type, without its value."""
+        return self.object.partition(" ")[0].removesuffix("()")
+
+    @property
     def is_of_import(self) -> bool:
         """Whether it is only possible and comes from a module's body, which runs once per process."""
         made = self.conversion

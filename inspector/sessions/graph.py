@@ -42,15 +42,11 @@ def graph(x: Any, *, names: Mapping[int, str] | None = None) -> Graph:
     """
     subject = Subject(x)
     del x
+    names = names or {}
     leave_out_call(subject)
-    path = tuple(owner.short for owner in chain(subject, names or {}).owners)
-    return Graph(
-        type_name(subject),
-        Address(subject.address),
-        path,
-        _holders(subject, names or {}),
-        _held(subject, names or {}),
-    )
+    path = tuple(owner.short for owner in chain(subject, names).owners)
+    sides = _holders(subject, names), _held(subject, names)
+    return Graph(type_name(subject), Address(subject.address), path, *sides)
 
 
 def step(address: int, type_name: str, up: bool, *, names: Mapping[int, str] | None = None) -> Step:
@@ -61,7 +57,7 @@ def step(address: int, type_name: str, up: bool, *, names: Mapping[int, str] | N
     subject = at(address, type_name)
     if subject is None:
         return Step((), 0, f"no {type_name} is at {address:#x} any more")
-    return _holders(subject, names or {}) if up else _held(subject, names or {})
+    return (_holders if up else _held)(subject, names or {})
 
 
 def _held(subject: Subject, names: Mapping[int, str]) -> Step:

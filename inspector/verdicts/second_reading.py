@@ -25,7 +25,7 @@ def _read(one: Verdict, further: FurtherCalls) -> Verdict:
     if one.kind == OUTSIDE:
         left = _bytes(further)
     else:
-        kind = one.object.partition(" ")[0].removesuffix("()")
+        kind = one.object_type
         rose = dict(further.references).get("type" if kind == "class" else kind, 0)
         left = _blocks(further) or (f"{rose} references to one object of its type" if rose else "")
     if left:

@@ -21,18 +21,18 @@ def grid(layout: Layout) -> Picture | None:
         return None
     cells = numbers(layout, MOST_COLUMNS)
     columns = MOST_COLUMNS
-    while columns > 2 and _width(_drawn(cells, layout)) > WIDEST:
+    while columns > 2 and _width(boxed(cells, _gap(layout))) > WIDEST:
         columns -= 1
         cells = numbers(layout, columns)
-    rows = _drawn(cells, layout)
+    rows = boxed(cells, _gap(layout))
     return Picture(tuple(_noted(rows, _note(layout))), alt=_alt(layout))
 
 
-def boxed(cells: Cells) -> tuple[tuple[Span, ...], ...]:
-    """Cells of one width in a box."""
+def boxed(cells: Cells, gap: str = "") -> list[list[Span]]:
+    """Cells of one width in a box; `gap`: text between two of them."""
     width = max(LEAST_CELL, 2 + max(len(text) for row in cells for text in row))
-    top, bottom = (_rule(len(cells[0]), width, "", ends) for ends in (("┌", "┬", "┐"), ("└", "┴", "┘")))
-    return tuple(tuple(row) for row in (top, *(_cells(row, width, "") for row in cells), bottom))
+    rules = [_rule(len(cells[0]), width, gap, ends) for ends in (("┌", "┬", "┐"), ("└", "┴", "┘"))]
+    return [rules[0], *(_cells(row, width, gap) for row in cells), rules[1]]
 
 
 def unit(layout: Layout) -> int:
@@ -60,13 +60,6 @@ def _row(length: int, step: int, start: int, per: int, most: int) -> list[str]:
 
 def _cut(row: list[str], length: int) -> list[str]:
     return row if len(row) == length else [*row[:-1], MORE]
-
-
-def _drawn(cells: Cells, layout: Layout) -> list[list[Span]]:
-    width = max(LEAST_CELL, 2 + max(len(text) for row in cells for text in row))
-    gap = _gap(layout)
-    rules = [_rule(len(cells[0]), width, gap, ends) for ends in (("┌", "┬", "┐"), ("└", "┴", "┘"))]
-    return [rules[0], *(_cells(row, width, gap) for row in cells), rules[1]]
 
 
 def _gap(layout: Layout) -> str:

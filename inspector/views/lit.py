@@ -8,12 +8,10 @@ from inspector.facts.buffer import Buffer, Exposure, Holder
 from inspector.facts.layout import Layout
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Line, Picture, Span
-from inspector.views.grid import MORE, boxed
+from inspector.views.grid import MORE, WIDEST, boxed
 
 ROWS: Final = 5
 COLUMNS: Final = 8
-WIDEST: Final = 66
-"""Terminal cells left of 80 columns after the margin."""
 DARK: Final = "·"
 """An element that the view does not show."""
 
@@ -61,7 +59,8 @@ def lit(facts: Mapping[str, Any]) -> Iterator[Line | Picture]:
     ]
     name = base.shown_by or base.name
     yield Line("in", (Span(name, "name"), Span(f"  {base.shape}, its elements by number", "dim")))
-    yield Picture(boxed(_ended(cells, corner, rows, columns)), alt=f"The elements of {name} that it shows.")
+    drawn = boxed(_ended(cells, corner, rows, columns))
+    yield Picture(tuple(map(tuple, drawn)), alt=f"The elements of {name} that it shows.")
 
 
 def _is_plain(base: Holder, layout: Layout) -> bool:

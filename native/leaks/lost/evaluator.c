@@ -36,12 +36,3 @@ void lost_find_evaluators(lost_walk *w) {
     evaluator_walk e = {.walk = w};
     _Unwind_Backtrace(step, &e);
 }
-
-int lost_is_evaluators(const lost_walk *w, uintptr_t word) {
-    for (size_t i = 0; i < w->evaluator_count; i++) {
-        if (word >= w->evaluators[i].start && word < w->evaluators[i].stop) {
-            return 1;
-        }
-    }
-    return 0;
-}

@@ -52,7 +52,6 @@ lost_node *lost_node_at(const lost_walk *w, const void *object); // the node tha
 void lost_visit(lost_walk *w, const lost_node *node, visitproc visit, void *argument);
 // evaluator.c: the C frames of the evaluator on this thread's stack, whose words hold nothing.
 void lost_find_evaluators(lost_walk *w);
-int lost_is_evaluators(const lost_walk *w, uintptr_t word);
 // Searches memory for the first `count` needles of `h`. 0, or -1 with an exception set.
 int lost_scan(lost_walk *w, size_t count, search_take take);
 // Asks memory who holds the nodes, and marks in `alive` what is held from outside. Needs the armed guard.

@@ -61,7 +61,7 @@ static int is_filled(words_search *search, uintptr_t at) {
         search->has_filled = 1;
         relocations_each_word(search->object, filled_add, search);
         if (search->filled_count) {
-            addresses_sort(search->filled, search->filled_count, sizeof *search->filled, addresses_compare);
+            qsort(search->filled, search->filled_count, sizeof *search->filled, addresses_compare);
         }
     }
     return search->error || (search->filled_count && bsearch(&at, search->filled, search->filled_count,
