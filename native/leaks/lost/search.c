@@ -236,7 +236,8 @@ static void take_hit(lost_walk *w, const scan_hit *hit) {
     }
     if (found.kind == PLACE_OURS) {
         reach(w, needle.start);
-    } else if (found.kind == PLACE_STALE || (found.kind == PLACE_STACK && addresses_in(w->evaluators, w->evaluator_count, hit->word)) ||
+    } else if (found.kind == PLACE_STALE ||
+               (found.kind == PLACE_STACK && addresses_in(w->evaluators, w->evaluator_count, hit->word)) ||
                !raw_memory_is_kept_by(&w->h.s.view, &found, hit->word)) {
         return;
     } else if (found.kind == PLACE_OBJECT) {
