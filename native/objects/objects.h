@@ -123,6 +123,9 @@ size_t own_bytes(PyObject *object /* borrowed */, const own_bytes_rule *rule);
 // Of these, those of the block that the object lies in, with the headers before it.
 size_t own_bytes_block(PyObject *object /* borrowed */, const own_bytes_rule *rule);
 
+// objects/preview.c: whether what a glance at the value reads is not all memory of this process. 0 or 1.
+int preview_faults(PyObject *object /* borrowed */);
+
 // objects/layout.c: the full name of a type, read from its C struct: no metaclass code runs. New str.
 PyObject *layout_type_name(PyTypeObject *type /* borrowed */);
 // objects/layout.c: the names of the types in a tuple, as tp_mro; an empty one for NULL. New tuple.

@@ -8,11 +8,14 @@
 // Limits, and why. Nesting is followed PREVIEW_DEPTH levels (a cycle or 100,000 nested lists end there);
 // SCANNED_MAX entries of a set or dict are looked at (a table of a million empty entries is not walked to
 // its end); an int of more than INT_BITS_MAX bits is told by its length, since its decimal form costs
-// quadratic time. A container that is still being built may hold NULL: shown as <NULL>.
+// quadratic time. A container that is still being built may hold NULL: shown as <NULL>. An object that C code
+// broke (freed too early, half made) may point anywhere: the read runs under the guard of memory.c, and the
+// text ends with <unreadable> where it faults.
 //
 // Secrets. A dict value (or the second of a pair) under a str key that has one of `secret_words` among
 // its words is written <masked>. The words are a parameter: their one home is inspector/facts/secret.py.
 // SPDX-License-Identifier: MIT
+#include "memory/memory.h"
 #include "objects/objects.h"
 
 enum { PREVIEW_CHARS = 60, PREVIEW_DEPTH = 2, SCANNED_MAX = 4096, INT_BITS_MAX = 160 };
@@ -20,6 +23,8 @@ enum { PREVIEW_CHARS = 60, PREVIEW_DEPTH = 2, SCANNED_MAX = 4096, INT_BITS_MAX =
 typedef struct {
     text out;
     PyObject *secret_words; // borrowed tuple of str, lower case
+    PyObject *object;       // borrowed
+    int is_shown;           // its type has a form of its own
 } Glance;
 
 #define FULL(glance) ((glance)->out.full)
@@ -349,6 +354,26 @@ static Py_UCS4 closing_of(PyObject *value /* borrowed */) {
                                                                                            : 0;
 }
 
+static void glance_body(void *argument) {
+    Glance *glance = argument;
+    PyObject *object = glance->object;
+    glance->is_shown =
+        put_scalar(glance, object) || put_container(glance, object, 0) || put_name(glance, object, 1);
+}
+
+static int glance_guarded(Glance *glance) {
+    memory_guard_arm();
+    int faulted = memory_guarded(glance_body, glance) < 0;
+    memory_guard_disarm();
+    return faulted;
+}
+
+int preview_faults(PyObject *object) {
+    _owned_ PyObject *none = PyTuple_New(0);
+    Glance glance = {.out = {.limit = PREVIEW_CHARS}, .secret_words = none, .object = object};
+    return !none || glance_guarded(&glance);
+}
+
 // None tells that only code of the type could show the value; the caller says so in words.
 static PyObject *preview_preview(PyObject *module, PyObject *args) {
     PyObject *subject, *words; // borrowed
@@ -365,8 +390,12 @@ static PyObject *preview_preview(PyObject *module, PyObject *args) {
     if (!object) {
         return NULL;
     }
-    Glance glance = {.out = {.limit = PREVIEW_CHARS, .closing = closing_of(object)}, .secret_words = words};
-    if (!put_scalar(&glance, object) && !put_container(&glance, object, 0) && !put_name(&glance, object, 1)) {
+    Glance glance = {.out = {.limit = PREVIEW_CHARS, .closing = closing_of(object)},
+                     .secret_words = words,
+                     .object = object};
+    if (glance_guarded(&glance)) {
+        text_put_ascii(&glance.out, "<unreadable>");
+    } else if (!glance.is_shown) {
         Py_RETURN_NONE;
     }
     return text_finish(&glance.out);

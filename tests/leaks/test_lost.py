@@ -55,6 +55,12 @@ static PyObject *chain(PyObject *self, PyObject *x) {
     nodes = first;
     Py_RETURN_NONE;
 }
+static PyObject *shatter(PyObject *self, PyObject *x) { // old words of a tuple, in memory that is used again
+    PyObject *tuple = PyTuple_Pack(2, x, x);
+    PyObject_GC_UnTrack(tuple);
+    PyTuple_SET_ITEM(tuple, 1, (PyObject *)16);
+    Py_RETURN_NONE;
+}
 static PyObject *forget(PyObject *self, PyObject *unused) { nodes = NULL; Py_RETURN_NONE; }
 """
 START = """
@@ -145,6 +151,13 @@ def make():
     assert {tuple(row[:4]) for row in found["lost"]} == {
         ("lostmod.Plain", 2, "type without tp_traverse", "lostmod.Plain")
     }
+
+
+@pytest.mark.quick
+def test_what_only_looks_like_an_object_is_neither_told_nor_followed() -> None:
+    """An untracked tuple whose item is no address: showing it ended the process by SIGSEGV."""
+    found = told("def make():\n    lostmod.shatter(float(sys.argv[1] == ''))")
+    assert [row[:5] for row in found["lost"]] == [["float", 1, "lost C memory", "", "byte 40 of a block"]]
 
 
 def test_a_reference_that_c_code_took_and_lost() -> None:

@@ -65,6 +65,16 @@ def test_null_slots_of_a_half_built_tuple():
     assert glance(new(2)) == "(<NULL>, <NULL>)"
 
 
+def test_what_cannot_be_read_ends_the_text_and_not_the_process():
+    new = ctypes.pythonapi.PyTuple_New
+    new.restype = ctypes.py_object
+    broken = new(2)
+    items = (ctypes.c_size_t * 2).from_address(id(broken) + tuple.__basicsize__)
+    items[:] = id(None), 16
+    assert glance(broken) == "(None, <unreadable>"
+    items[:] = 0, 0
+
+
 def test_terminal_codes_and_surrogates_become_visible():
     assert glance("\udc80\x1b]0;owned\x07\u202e\n") == r"'\udc80\x1b]0;owned\x07\u202e\n'"
 

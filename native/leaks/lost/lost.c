@@ -111,7 +111,7 @@ static int take_instances(search *s, const scan_hit *hits, size_t count) {
         place found;
         search_place_guarded(s, hits[i].word, &found);
         int is_one = found.object == object && (found.kind == PLACE_OBJECT || found.kind == PLACE_STALE);
-        if (is_one && arena_push(&w->open, object) < 0) {
+        if (is_one && !preview_faults(object) && arena_push(&w->open, object) < 0) {
             return error_no_memory();
         }
     }
