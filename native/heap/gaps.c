@@ -4,14 +4,15 @@
 // tables behind that in memory which it mapped too. So the writable data of every loaded library is read for
 // words that point into a gap; the library with the most of them is told. Then the words of gaps that have an
 // owner are followed to gaps that have none, in a few rounds and not through large ones, which hold payload.
-// A word that points there by chance is possible; an address of 47 bits makes it rare.
+// A word that points there by chance is possible. Two small numbers of 32 bits, as in tables of libbz2, are
+// an address that mimalloc uses: what would point right behind a multiple of 4 GB is left out.
 // SPDX-License-Identifier: MIT
 #include "heap/gaps.h"
 #include "memory/addresses.h"
 
 #include <link.h>
 
-enum { FOLLOW_ROUNDS = 8, FOLLOW_MAX = 8 << 20 };
+enum { FOLLOW_ROUNDS = 8, FOLLOW_MAX = 8 << 20, SMALL_NUMBER = 1 << 16 };
 
 typedef struct {
     const gap_table *gaps; // borrowed
@@ -31,7 +32,10 @@ static int vote(struct dl_phdr_info *image, size_t size, void *argument) {
         uintptr_t stop = image->dlpi_addr + part->p_vaddr + part->p_memsz;
         int is_data = part->p_type == PT_LOAD && part->p_flags & PF_W && part->p_flags & PF_R;
         for (uintptr_t at = start; is_data && at + 8 <= stop; at += 8) {
-            ptrdiff_t found = addresses_find(gaps->rows, gaps->count, sizeof *gaps->rows, *(uintptr_t *)at);
+            uintptr_t word = *(uintptr_t *)at;
+            int is_numbers = (uint32_t)word < SMALL_NUMBER;
+            ptrdiff_t found =
+                is_numbers ? -1 : addresses_find(gaps->rows, gaps->count, sizeof *gaps->rows, word);
             counts[found < 0 ? 0 : found] += found >= 0;
         }
     }

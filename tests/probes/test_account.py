@@ -19,6 +19,7 @@ import inspector
 from inspector.errors import TargetGone
 from inspector.facts.account import Account
 from inspector.facts.wire import from_wire, to_wire
+from inspector.objects.probes.account import _owned
 from inspector.report import Report
 
 MB = 1_000_000
@@ -249,6 +250,15 @@ more = inspector.memory(largest=1).largest[0].path
 @pytest.mark.core
 def test_a_local_in_a_traceback_is_told_by_its_function() -> None:
     assert told(LOST_IN_A_TRACEBACK)["more"] == "sys.last_value → … → huge of f"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("chance", "owners"), [(1, ["arrow", "arrow"]), (9, ["arrow", "bz2"])])
+def test_a_word_that_leads_to_a_mapping_by_chance_does_not_share_it(chance: int, owners: list[str]) -> None:
+    """libbz2's table of small numbers read as addresses of mimalloc's arena, once in a while."""
+    pool, nothing = (0x27EFA000000, 0x27F20000000), (0,) * 9
+    gaps = [(pool[0], pool[0] + MB, MB, "arrow", 22), (0x27F00000000, 0x27F01800000, 25 * MB, "bz2", chance)]
+    assert [row[3] for row in _owned(gaps, [(*pool, nothing)])] == owners
 
 
 @pytest.mark.core

@@ -4,6 +4,7 @@
 import gc
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,8 @@ from inspector.objects.reach.reached import blocks_of, has_blocks
 
 MOST_PARTS: Final = 200
 """Parts of a row; the rest is one more."""
+CLEARLY: Final = 10
+"""Words that lead to an owner, for each that leads elsewhere by chance: libbz2's table holds such numbers."""
 MOST_ARRAYS: Final = 20_000
 """Objects whose adapter is asked for their buffers."""
 _READ_IN_C: Final = ("builtins", "numpy", "pandas", "array", "_ctypes", "scipy")
@@ -231,12 +234,21 @@ def _anonymous(book: _Book, rest: list[Area], walked: Any) -> None:
 def _owned(gaps: list[Gap], maps: list[tuple[int, int, tuple[int, ...]]]) -> list[Gap]:
     """The gaps; those of a mapping that one library alone uses are that library's.
 
-    Alone: no block of another allocator lies there, and no second library's data points there.
+    Alone: no block of another allocator lies there, and few words of other libraries' data point there.
     """
     pools = [(start, stop) for start, stop, pieces in maps if not any(pieces[:1] + pieces[2:8])]
-    told = {pool: {gap[3] for gap in gaps if pool[0] <= gap[0] < pool[1] and gap[3]} for pool in pools}
-    alone = {pool: owners.pop() for pool, owners in told.items() if len(owners) == 1}
+    alone = dict[tuple[int, int], str]()
+    for pool in pools:
+        words = Counter[str]()
+        for start, _, _, owner, count in gaps:
+            words[owner] += count if owner and pool[0] <= start < pool[1] else 0
+        if (best := max(words, key=words.__getitem__, default="")) and _clearly(words, best):
+            alone[pool] = best
     return [(*gap[:3], _alone(gap, alone) or gap[3], gap[4]) for gap in gaps]
+
+
+def _clearly(words: Counter[str], owner: str) -> bool:
+    return words[owner] > 0 and words[owner] >= CLEARLY * (words.total() - words[owner])
 
 
 def _alone(gap: Gap, alone: dict[tuple[int, int], str]) -> str:
