@@ -123,6 +123,9 @@ size_t own_bytes(PyObject *object /* borrowed */, const own_bytes_rule *rule);
 // Of these, those of the block that the object lies in, with the headers before it.
 size_t own_bytes_block(PyObject *object /* borrowed */, const own_bytes_rule *rule);
 
+// objects/secret.c: whether a key holds one of `words` (lower case, exact str) as a word. 0 or 1.
+int secret_has_name(PyObject *words /* borrowed tuple */, PyObject *name /* borrowed, may be NULL */);
+
 // objects/preview.c: whether what a glance at the value reads is not all memory of this process. 0 or 1.
 int preview_faults(PyObject *object /* borrowed */);
 

@@ -12,9 +12,8 @@
 // broke (freed too early, half made) may point anywhere: the read runs under the guard of memory.c, and the
 // text ends with <unreadable> where it faults.
 //
-// Secrets. A dict value (or the second of a pair) under a str key that has one of `secret_words` among
-// its words is written <masked>. The words are a parameter: their one home is inspector/facts/secret.py.
-// SPDX-License-Identifier: MIT
+// Secrets. A dict value (or the second of a pair) under a str key that objects/secret.c calls secret is
+// written <masked>. SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "objects/objects.h"
 
@@ -28,78 +27,6 @@ typedef struct {
 } Glance;
 
 #define FULL(glance) ((glance)->out.full)
-
-// Whether `word` stands in `text` between two '_'.
-static int has_word(const char *text, Py_ssize_t size, const char *word, Py_ssize_t length) {
-    for (const char *end = text + size; text < end; text++) {
-        const char *found = memmem(text, (size_t)(end - text), word, (size_t)length);
-        if (!found) {
-            return 0;
-        }
-        if (found[-1] == '_' && found[length] == '_') {
-            return 1;
-        }
-        text = found;
-    }
-    return 0;
-}
-
-// `spelt` begins and ends with '_', so each hit within them has a neighbour on both sides.
-static int has_secret_word(PyObject *words /* borrowed */, const char *spelt, Py_ssize_t size) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(words); i++) {
-        PyObject *secret = PyTuple_GET_ITEM(words, i); // borrowed
-        if (has_word(spelt + 1, size - 2, PyUnicode_DATA(secret), PyUnicode_GET_LENGTH(secret))) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static Py_UCS4 letter_at(PyObject *name /* borrowed */, Py_ssize_t i, Py_ssize_t total) {
-    Py_UCS4 c = i < total ? PyUnicode_READ_CHAR(name, i) : 0;
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ? c : 0;
-}
-
-#define IS_UPPER(c) ((c) && (c) <= 'Z')
-#define IS_LOWER(c) ((c) >= 'a')
-
-// The words of a name are its runs of ASCII letters; an upper-case letter after a lower-case one begins
-// a new word ("apiKey" -> api, key), and `camel` also one before a lower-case one ("APIKey" -> api, key, but
-// "APIkey" -> ap, ikey: so a name is read both ways). Written in lower case, each between two '_'.
-static Py_ssize_t spell(PyObject *name /* borrowed */, Py_ssize_t total, int camel, char *ret) {
-    Py_ssize_t size = 0;
-    Py_UCS4 before = 0;
-    ret[size++] = '_';
-    for (Py_ssize_t i = 0; i < total; i++) {
-        Py_UCS4 c = letter_at(name, i, total);
-        int begins = IS_UPPER(c) && (IS_LOWER(before) || (camel && IS_LOWER(letter_at(name, i + 1, total))));
-        if ((begins || !c) && ret[size - 1] != '_') {
-            ret[size++] = '_';
-        }
-        if (c) {
-            ret[size++] = (char)(c | 0x20);
-        }
-        before = c;
-    }
-    if (ret[size - 1] != '_') {
-        ret[size++] = '_';
-    }
-    return size;
-}
-
-static int is_secret_name(PyObject *words /* borrowed */, PyObject *name /* borrowed, may be NULL */) {
-    char spelt[2 * SCANNED_MAX + 2];
-    if (!name || !PyUnicode_CheckExact(name) || !PyUnicode_IS_READY(name)) {
-        return 0;
-    }
-    Py_ssize_t total = Py_MIN(PyUnicode_GET_LENGTH(name), SCANNED_MAX);
-    for (int camel = 0; camel < 2; camel++) {
-        if (has_secret_word(words, spelt, spell(name, total, camel, spelt))) {
-            return 1;
-        }
-    }
-    return 0;
-}
 
 static void put_value(Glance *glance, PyObject *value /* borrowed, may be NULL */, int depth);
 
@@ -173,7 +100,7 @@ static void put_complex(Glance *glance, Py_complex value) {
 static void put_items(Glance *glance, PyObject **items /* borrowed */, Py_ssize_t count, int depth,
                       const char *brackets) {
     PyObject *first = count ? items[0] : NULL; // borrowed
-    int secret_pair = count == 2 && brackets[0] == '(' && is_secret_name(glance->secret_words, first);
+    int secret_pair = count == 2 && brackets[0] == '(' && secret_has_name(glance->secret_words, first);
     text_put(&glance->out, brackets[0]);
     if (count && depth >= PREVIEW_DEPTH) {
         text_put(&glance->out, 0x2026);
@@ -209,7 +136,7 @@ static void put_dict(Glance *glance, PyObject *dict /* borrowed */, int depth) {
             }
             put_value(glance, key, depth + 1);
             text_put_ascii(&glance->out, ": ");
-            if (is_secret_name(glance->secret_words, key)) {
+            if (secret_has_name(glance->secret_words, key)) {
                 text_put_ascii(&glance->out, "<masked>");
             } else {
                 put_value(glance, value, depth + 1);
