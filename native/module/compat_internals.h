@@ -28,6 +28,7 @@
 #define compat_gc_object(head) ((PyObject *)((head) + 1))
 #define compat_gc_head(object) ((PyGC_Head *)(object) - 1)
 #define compat_gc_tracked(object) (compat_gc_head(object)->_gc_next != 0)
+#define COMPAT_UNTRACKED_DICTS (PY_VERSION_HEX < 0x030E0000) // later each is tracked from its making on
 
 // Bytes of a dict's keys table, and how many values a split table has room for (Objects/dictobject.c).
 static inline size_t compat_keys_bytes(PyDictKeysObject *keys /* borrowed */) {

@@ -156,14 +156,20 @@ int search_has_layout(const search_view *view, PyTypeObject *type) {
     return 0;
 }
 
-// An exact tuple or dict that the collector does not track: its sizes must fit its block.
-static UNSANITIZED int is_untracked_container(PyObject *object, uintptr_t stop) {
+// An exact tuple or dict that the collector does not track: its sizes must fit its block, and a dict's keys
+// must be there. Reused memory may hold an old head; of a tracked one the collector would know.
+static UNSANITIZED int is_untracked_container(const search_view *view, PyObject *object, uintptr_t stop) {
+    if (compat_gc_tracked(object)) {
+        return 0;
+    }
     if (Py_TYPE(object) == &PyTuple_Type) {
         Py_ssize_t size = ((PyVarObject *)object)->ob_size;
         return size > 0 && (uintptr_t)size < (stop - (uintptr_t)object) / sizeof(PyObject *) &&
                (uintptr_t)(((PyTupleObject *)object)->ob_item + size) <= stop;
     }
-    return Py_TYPE(object) == &PyDict_Type && (uintptr_t)object + sizeof(PyDictObject) <= stop;
+    return COMPAT_UNTRACKED_DICTS && Py_TYPE(object) == &PyDict_Type &&
+           (uintptr_t)object + sizeof(PyDictObject) <= stop &&
+           is_readable(view, (uintptr_t)((PyDictObject *)object)->ma_keys, sizeof(PyDictKeysObject));
 }
 
 typedef enum { NO_OBJECT, DEAD_OBJECT, POSSIBLE_OBJECT, CERTAIN_OBJECT } object_state;
@@ -194,7 +200,7 @@ static UNSANITIZED object_state object_at(const search_view *view, uintptr_t sta
         if (!collected && !compat_is_immortal(object) && memory_maps_find(&view->maps, (uintptr_t)count)) {
             continue; // an address: a C struct that points to a type, and counting would change its pointer
         }
-        if (collected && !search_is_tracked(view, object) && !is_untracked_container(object, stop)) {
+        if (collected && !search_is_tracked(view, object) && !is_untracked_container(view, object, stop)) {
             continue;
         }
         *ret = object;

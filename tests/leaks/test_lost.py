@@ -61,6 +61,12 @@ static PyObject *shatter(PyObject *self, PyObject *x) { // old words of a tuple,
     PyTuple_SET_ITEM(tuple, 1, (PyObject *)16);
     Py_RETURN_NONE;
 }
+static PyObject *forge(PyObject *self, PyObject *tracked) {
+    uintptr_t old[] = {PyLong_AsSize_t(tracked), 0, 1, (uintptr_t)&PyDict_Type, 1, 0, 0xdead000000000000, 0};
+    nodes = malloc(sizeof old + 16);
+    memcpy(nodes, old, sizeof old);
+    Py_RETURN_NONE;
+}
 static PyObject *forget(PyObject *self, PyObject *unused) { nodes = NULL; Py_RETURN_NONE; }
 """
 START = """
@@ -281,3 +287,8 @@ CALM = {
 @pytest.mark.parametrize("name", CALM)
 def test_an_honest_program_has_lost_nothing(name: str) -> None:
     assert told(CALM[name] + "\ndef make(): pass")["lost"] == []
+
+
+@pytest.mark.parametrize("tracked", [0, 24])
+def test_the_head_of_a_dict_in_reused_memory_is_no_dict(tracked: int) -> None:
+    assert told(f"def make(): lostmod.forge({tracked})")["lost"] == []

@@ -42,12 +42,13 @@ static int meet(PyObject *object, void *argument) {
     return w->failed;
 }
 
-static int mark_alive(lost_walk *w) {
+static int mark_alive(lost_walk *w, PyObject *args) {
     PyObject *modules = PyImport_GetModuleDict(); // borrowed
     if (marks_init(&w->alive) < 0) {
         return -1;
     }
     meet(modules, w);
+    meet(args, w); // what calls us may hold them in a register only
     frames_each_reference(meet, w);
     while (w->open.used && !w->failed) {
         edges_visit(arena_pop(&w->open), meet, w);
@@ -328,8 +329,12 @@ static PyObject *result(lost_walk *w, PyObject *module) {
                    : NULL;
 }
 
-static PyObject *run(lost_walk *w, PyObject *module, PyObject *leave_out, PyObject *prefix, scratch *memory) {
-    if (mark_alive(w) < 0) {
+static PyObject *run(lost_walk *w, PyObject *module, PyObject *args, scratch *memory) {
+    PyObject *leave_out, *prefix; // borrowed
+    if (!PyArg_ParseTuple(args, "OU:lost", &leave_out, &prefix)) {
+        return NULL;
+    }
+    if (mark_alive(w, args) < 0) {
         interrupt_raise(&w->watch);
         return NULL;
     }
@@ -343,10 +348,6 @@ static PyObject *run(lost_walk *w, PyObject *module, PyObject *leave_out, PyObje
 }
 
 static PyObject *lost(PyObject *module, PyObject *args) {
-    PyObject *leave_out, *own_prefix; // borrowed
-    if (!PyArg_ParseTuple(args, "OU:lost", &leave_out, &own_prefix)) {
-        return NULL;
-    }
     _scratch_ scratch memory = {0};
     lost_walk *w = scratch_init(&memory, LOST_SCRATCH_BYTES) < 0 ? NULL : scratch_alloc(&memory, sizeof *w);
     if (!w) {
@@ -357,7 +358,7 @@ static PyObject *lost(PyObject *module, PyObject *args) {
     spans_prepare();
     _collector_ int was_on = PyGC_Disable();
     memory_guard_arm();
-    PyObject *found = run(w, module, leave_out, own_prefix, &memory); // new
+    PyObject *found = run(w, module, args, &memory); // new
     memory_guard_disarm();
     marks_deinit(&w->alive);
     marks_deinit(&w->known);
