@@ -90,7 +90,7 @@ static PyObject *raw_lost(PyObject *self, PyObject *unused) {
 static PyObject *raw_grown_and_lost(PyObject *self, PyObject *unused) {
     char *text = PyMem_RawRealloc(used, 30); // leaks
     memset(use(text), 1, 30);
-    memset(use(PyMem_RawRealloc(text, 70000)), 2, 70000);
+    memset(use(PyMem_RawRealloc(text, 3000)), 2, 3000);
     Py_RETURN_NONE;
 }
 static PyObject *raw_freed(PyObject *self, PyObject *unused) {
