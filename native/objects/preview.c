@@ -13,7 +13,8 @@
 // text ends with <unreadable> where it faults.
 //
 // Secrets. A dict value (or the second of a pair) under a str key that objects/secret.c calls secret is
-// written <masked>. SPDX-License-Identifier: MIT
+// written <masked>.
+// SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "objects/objects.h"
 
