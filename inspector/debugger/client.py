@@ -92,10 +92,10 @@ class Client:
 
     def _await(self, number: int, limit: float) -> Message:
         while number not in self._answers:
-            self._read(limit)
+            self.heard(limit)
         return self._answers.pop(number)
 
-    def _read(self, limit: float) -> None:
+    def heard(self, limit: float) -> None:
         """Read the next messages. Raises EOFError, also when the broker exceeds `limit`."""
         self.lines.stream.settimeout(max(0.01, limit - time.monotonic()))
         try:
@@ -120,7 +120,7 @@ class Client:
             if time.monotonic() > limit:
                 raise late(deadline_s)
             try:
-                self._read(limit)
+                self.heard(limit)
             except EOFError:
                 if time.monotonic() > limit:
                     raise late(deadline_s) from None

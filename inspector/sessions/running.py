@@ -274,3 +274,10 @@ def crash(*paths: str) -> Crash:
     if found is None:
         raise InspectorError("which crash?", slug="bad-option", do="inspector crash CORE, or FOLDER")
     return found
+
+
+def serve_editor(port: int) -> None:
+    """Serve one editor by the Debug Adapter Protocol, on stdin and stdout or on a port of 127.0.0.1."""
+    from inspector.debugger.dap.serving import serve
+
+    serve(port)

@@ -16,7 +16,7 @@ OBJECT = {*FLOOR_2, "objects.ownership", "objects.layers", "objects.sharing", "o
 LISTENS = {*FLOOR_2, "tracing.events"}
 TRACING = {"tracing.events", "tracing.arm", "tracing.record", "tracing.ask"}
 DEBUGGER = {"debugger", "debugger.memory", "debugger.presets", "debugger.attach", "debugger.watch"}
-DEBUGGER |= {"debugger.waiting"}
+DEBUGGER |= {"debugger.waiting", "debugger.dap"}
 FLOOR_3 = {*OBJECT, *TRACING, *DEBUGGER, "objects.probes", "objects.preview", "ledger", "lazy"}
 FLOOR_3 |= {"sessions.compiler", "verdicts"}
 FACE = {"api", "sessions", "report", "errors", "facts", "faces", "objects"}
@@ -47,6 +47,7 @@ MAY_IMPORT = {
     "debugger": {*FLOOR_2, "debugger.memory", "debugger.presets"},
     "debugger.inside": {*FLOOR_2, "debugger.memory", "debugger.presets", "debugger"},
     "debugger.attach": {*FLOOR_2, "debugger.memory", "debugger"},
+    "debugger.dap": {*FLOOR_2, "debugger.memory", "debugger.presets", "debugger.attach", "debugger"},
     "debugger.waiting": {*FLOOR_2, "debugger.memory", "debugger.attach"},
     "debugger.watch": {*FLOOR_2, "debugger.memory", "debugger.attach"},
     "lazy": FLOOR_2,
@@ -94,7 +95,7 @@ OUTSIDE = {
 }
 """Library -> the rooms that may import it."""
 RESERVED = {
-    "subprocess": {"debugger", "debugger.attach", "sessions.compiler", "tracing.record"},
+    "subprocess": {"debugger", "debugger.attach", "debugger.dap", "sessions.compiler", "tracing.record"},
     "multiprocessing": set(),
 }
 """Standard library modules that belong to some rooms only."""

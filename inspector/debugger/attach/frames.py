@@ -30,18 +30,35 @@ def frame_slots(objects: Objects, found: Runtime) -> dict[int, Owner]:
 
 
 def _frames(objects: Objects, found: Runtime) -> Iterator[int]:
+    return (frame for state in _states(objects, found) for frame in _of_state(objects, found, state))
+
+
+def thread_frames(objects: Objects, found: Runtime, thread: int) -> list[int]:
+    """The addresses of a thread's Python frames, innermost first; `thread`: as gettid(2)."""
+    for state in _states(objects, found):
+        if objects.memory.word(state + found.frames.native_thread_id) == thread:
+            return list(_of_state(objects, found, state))
+    return []
+
+
+def _states(objects: Objects, found: Runtime) -> Iterator[int]:
+    state = objects.memory.word(found.interpreter + found.frames.threads)
+    while state:
+        yield state
+        state = objects.memory.word(state + found.frames.next_thread)
+
+
+def _of_state(objects: Objects, found: Runtime, state: int) -> Iterator[int]:
     where, word = found.frames, objects.memory.word
-    state = word(found.interpreter + where.threads)
-    left = _FRAMES_MAX
-    while state and left:
-        frame = word(state + where.current_frame)
-        if where.frame_of_c_frame >= 0:
-            frame = word(frame + where.frame_of_c_frame)
-        while frame and left:
-            if objects.memory.read(frame + where.owner, 1)[0] < where.shim_owner:
-                yield frame
-            frame, left = word(frame + where.previous), left - 1
-        state, left = word(state + where.next_thread), left - 1
+    frame = word(state + where.current_frame)
+    if where.frame_of_c_frame >= 0:
+        frame = word(frame + where.frame_of_c_frame)
+    for _ in range(_FRAMES_MAX):
+        if not frame:
+            return
+        if objects.memory.read(frame + where.owner, 1)[0] < where.shim_owner:
+            yield frame
+        frame = word(frame + where.previous)
 
 
 def _slots(objects: Objects, frame: int) -> Iterator[Owner]:

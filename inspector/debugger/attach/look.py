@@ -39,7 +39,7 @@ def look(objects: Objects, found: Runtime, expression: str) -> Remote:
         Address(address),
         references(objects, address),
         objects.values.describe(address),
-        _array(objects, address),
+        array(objects, address),
         entries,
         more,
         Unknown("not measured"),
@@ -59,23 +59,26 @@ def references(objects: Objects, address: int) -> int | ImmortalType:
 def _entries(objects: Objects, address: int) -> tuple[tuple[Entry, ...], int]:
     """Up to ENTRIES contents of a dict, sequence, instance or module, and how many more there are."""
     try:
-        if objects.is_a(address, at.DICT):
-            count = objects.memory.word(address + at.DICT_USED)
-            rows = objects.some_items(address, ENTRIES)
-        elif objects.is_a(address, at.LIST) or objects.is_a(address, at.TUPLE):
-            start, count = objects.sequence(address)
-            word = objects.memory.word
-            rows = [(f"[{i}]", word(start + 8 * i)) for i in range(min(count, ENTRIES))]
-        else:
-            found = list(islice(objects.attributes(address), ATTRIBUTES_MAX))
-            named = [(f".{name}", value) for name, value, _ in found if not name.startswith("__")]
-            rows, count = named[:ENTRIES], len(named)
+        rows, count = contents(objects, address, ENTRIES)
     except Unreadable:
         return (), 0
     return tuple(Entry(key, objects.values.describe(value)) for key, value in rows), count - len(rows)
 
 
-def _array(objects: Objects, address: int) -> tuple[tuple[str, str], ...]:
+def contents(objects: Objects, address: int, limit: int) -> tuple[list[tuple[str, int]], int]:
+    """(name, address) of an object's items or attributes up to a limit, and the number of all."""
+    if objects.is_a(address, at.DICT):
+        return objects.some_items(address, limit), objects.memory.word(address + at.DICT_USED)
+    if objects.is_a(address, at.LIST) or objects.is_a(address, at.TUPLE):
+        start, count = objects.sequence(address)
+        word = objects.memory.word
+        return [(f"[{i}]", word(start + 8 * i)) for i in range(min(count, limit))], count
+    found = list(islice(objects.attributes(address), ATTRIBUTES_MAX))
+    named = [(f".{name}", value) for name, value, _ in found if not name.startswith("__")]
+    return named[:limit], len(named)
+
+
+def array(objects: Objects, address: int) -> tuple[tuple[str, str], ...]:
     """dtype, strides, address and first values of an ndarray; empty for others.
 
     PyArrayObject_fields and PyArray_Descr of numpy/ndarraytypes.h.

@@ -18,6 +18,7 @@ import gdb
 
 from inspector.debugger import healing
 from inspector.debugger.inside.collecting import Collection, PlaceBreakpoint
+from inspector.debugger.inside.editor import Editor
 from inspector.debugger.inside.planted import Planted, guard
 from inspector.debugger.inside.stepping import GOES, Stepper
 from inspector.debugger.inside.target_reader import TargetReader
@@ -56,7 +57,7 @@ class Agent:
         self.collection: Collection | None = None
         self.planted = Planted()
         self.reader: TargetReader | None = None
-        self.stepper: Stepper | None = None
+        self.stepper: Stepper | Editor | None = None
         self._waiting: list[Callable[[], None]] = []
         self._quitting = False
         self._counted: dict[str, Any] = {}
@@ -117,7 +118,7 @@ class Agent:
             self.reader = TargetReader(message["pid"])
             self.planted = Planted(*message.get("guard") or guard())
             self.collection = Collection(self.reader, self.folder, message)
-            self.stepper = Stepper(self.reader) if message.get("interactive") else None
+            self.stepper = self._stepper(message)
             refused = self.plant(message["places"])
             self.resume()
             frozen_ns = time.perf_counter_ns() - begin
@@ -126,6 +127,12 @@ class Agent:
 
         self.when_standing(lambda: self._guarded(reply, standing))
         gdb.execute(f"attach {message['pid']}", to_string=True)
+
+    def _stepper(self, message: Message) -> Stepper | Editor | None:
+        assert self.reader is not None and self.collection is not None
+        if message.get("editor"):
+            return Editor(self.collection, self.event, self.planted.tell)
+        return Stepper(self.reader) if message.get("interactive") else None
 
     def do_command(self, reply: Callable[..., None], message: Message) -> None:
         """Carry out a command of the user in the stopped process."""
@@ -287,6 +294,8 @@ class Agent:
             self.reader.forget()
         if isinstance(event, PlaceBreakpoint) and not event.pending:
             event.leave_out_stubs()
+        if isinstance(self.stepper, Editor) and self.state not in ("leaving", "gone"):
+            self.stepper.loaded(event)
         if self.state == "running":
             self.planted.tell()
 

@@ -105,7 +105,7 @@ class PlaceBreakpoint(gdb.Breakpoint):
 
     def leave_out_stubs(self) -> None:
         """Disable linker stubs (name@plt): they jump to the function, which would be counted twice."""
-        for location in self.locations if not self.pending else ():
+        for location in [one for one in self.locations if one.enabled] if not self.pending else ():
             printed = gdb.execute(f"info symbol {location.address:#x}", to_string=True)
             if "@plt" in printed or " section .plt" in printed:
                 location.enabled = False

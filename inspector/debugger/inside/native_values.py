@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 import struct
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import gdb
 
@@ -29,54 +29,33 @@ class NativeValues:
     def arguments(self, frame: gdb.Frame, prototype: Prototype | None) -> tuple[Argument, ...]:
         """The arguments, by debug information, else by the prototype, else as raw registers."""
         if frame.function() is not None:
-            return tuple(self._symbols(frame, True))
+            return tuple(map(self._argument, symbols(frame, True)))
         if prototype is not None:
             return tuple(self._by_prototype(frame, parameter) for parameter in prototype.parameters)
         return tuple(self._register(frame, name) for name in INTEGER_REGISTERS)
 
     def locals(self, frame: gdb.Frame) -> tuple[Argument, ...]:
         """Arguments and variables of the frame's blocks, innermost first."""
-        return (*self._symbols(frame, True), *self._symbols(frame, False))
+        return tuple(map(self._argument, (*symbols(frame, True), *symbols(frame, False))))
 
-    def _symbols(self, frame: gdb.Frame, arguments: bool) -> Iterator[Argument]:
-        try:
-            block: gdb.Block | None = frame.block()
-        except RuntimeError:  # no debug information
-            return
-        seen: set[str] = set()
-        while block is not None and not block.is_global and not block.is_static:
-            for symbol in block:
-                wanted = symbol.is_argument if arguments else symbol.is_variable and not symbol.is_argument
-                if wanted and symbol.name not in seen:
-                    seen.add(symbol.name)
-                    yield self._symbol(frame, symbol)
-            block = None if block.function else block.superblock
-
-    def _symbol(self, frame: gdb.Frame, symbol: gdb.Symbol) -> Argument:
-        kind = str(symbol.type)
-        try:
-            value = frame.read_var(symbol)
-            return Argument(symbol.name, kind, self.text(value), "debug")
-        except (gdb.error, RuntimeError) as error:
-            return Argument(symbol.name, kind, Unknown(f"unreadable: {error}"[:120]), "debug")
+    def _argument(self, found: "Variable") -> Argument:
+        value = found.value
+        return Argument(
+            found.name, found.type_name, value if isinstance(value, Unknown) else self.text(value), "debug"
+        )
 
     def text(self, value: gdb.Value) -> str | Unknown:
         """A value as gdb prints it; a pointer to a Python object as that object."""
         if value.is_optimized_out:
             return Unknown("optimized out")
         kind = value.type.strip_typedefs()
-        if kind.code == gdb.TYPE_CODE_PTR and self._is_object(kind.target()):
+        if is_object(kind):
             return self._object(int(value) & (1 << 64) - 1)
         try:
             shown = value.format_string(max_elements=20, max_depth=2, symbols=False, repeat_threshold=10)
         except gdb.error as error:
             return Unknown(f"unreadable: {error}"[:120])
         return shown if len(shown) <= _CHARACTERS else shown[: _CHARACTERS - 1] + "…"
-
-    def _is_object(self, target: gdb.Type) -> bool:
-        """Whether a struct begins with PyObject_HEAD, by its name: _object, PyListObject, PyArrayObject."""
-        name = target.strip_typedefs().unqualified().name or target.tag or str(target)
-        return "Object" in str(target) or name in ("_object", "_typeobject")
 
     def _object(self, address: int) -> str | Unknown:
         if self.values is None:
@@ -129,3 +108,45 @@ class NativeValues:
 def re_char(kind: str) -> bool:
     """Whether a type is a C string."""
     return kind.replace("const", "").replace(" ", "") == "char*"
+
+
+def is_object(kind: gdb.Type) -> bool:
+    """Whether a type is a pointer to a struct that begins with PyObject_HEAD, by its name: _object,
+    PyListObject, PyArrayObject."""
+    kind = kind.strip_typedefs()
+    if kind.code != gdb.TYPE_CODE_PTR:
+        return False
+    target = kind.target()
+    name = target.strip_typedefs().unqualified().name or target.tag or str(target)
+    return "Object" in str(target) or name in ("_object", "_typeobject")
+
+
+class Variable(NamedTuple):
+    """An argument or variable of a frame with debug information."""
+
+    name: str
+    type_name: str
+    value: gdb.Value | Unknown
+
+
+def symbols(frame: gdb.Frame, arguments: bool) -> Iterator[Variable]:
+    """Arguments, or variables of the frame's blocks, innermost first."""
+    try:
+        block: gdb.Block | None = frame.block()
+    except RuntimeError:  # no debug information
+        return
+    seen: set[str] = set()
+    while block is not None and not block.is_global and not block.is_static:
+        for symbol in block:
+            wanted = symbol.is_argument if arguments else symbol.is_variable and not symbol.is_argument
+            if wanted and symbol.name not in seen:
+                seen.add(symbol.name)
+                yield Variable(symbol.name, str(symbol.type), _read(frame, symbol))
+        block = None if block.function else block.superblock
+
+
+def _read(frame: gdb.Frame, symbol: gdb.Symbol) -> gdb.Value | Unknown:
+    try:
+        return frame.read_var(symbol)
+    except (gdb.error, RuntimeError) as error:
+        return Unknown(f"unreadable: {error}"[:120])

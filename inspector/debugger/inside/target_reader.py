@@ -91,8 +91,8 @@ class TargetReader:
         found: Native | None = self._unwound.find(innermost) if innermost else None
         if found is not None and found.depth == depth:
             return found
-        frames = list(_frames(depth + 1))
-        read = [self._frame(frame) for frame in frames[:depth]]
+        frames = list(frames_of(depth + 1))
+        read = [self.frame(frame) for frame in frames[:depth]]
         steps = [_registers(frame) for frame in frames] if self._unwound.learns or self._r() else []
         found = Native(read, [step.sp for step in steps if step], len(frames) > depth, depth)
         if self._unwound.learns and all(steps):
@@ -105,7 +105,7 @@ class TargetReader:
         if self._r_context is None:
             files = {os.path.basename(one.filename or "") for one in gdb.objfiles()}  # noqa: PTH119
             has_r = any(name == "R" or name.startswith("libR.") for name in files)
-            self._r_context = _symbol("R_GlobalContext") if has_r else 0
+            self._r_context = symbol("R_GlobalContext") if has_r else 0
         return self._r_context
 
     def _with_r(self, native: Native, context: int) -> list[Frame]:
@@ -117,7 +117,8 @@ class TargetReader:
         on_this_stack = [one for one in running if native.tops and one.address >= native.tops[0]]
         return placed(native.frames, native.tops, on_this_stack)
 
-    def _frame(self, frame: gdb.Frame) -> Frame:
+    def frame(self, frame: gdb.Frame) -> Frame:
+        """One native frame as a fact."""
         inline = frame.type() == gdb.INLINE_FRAME
         pc = frame.pc()
         if not inline and pc in self._cache:
@@ -135,14 +136,14 @@ class TargetReader:
         """Whether unnamed code is a part of Python's evaluation loop."""
         if isinstance(self._python, Unknown):
             return False
-        self._loop = self._loop or LoopParts(self.memory, _symbol(LOOP))
+        self._loop = self._loop or LoopParts(self.memory, symbol(LOOP))
         return self._loop.has(pc)
 
     def _find_python(self) -> None:
         if not isinstance(self._python, Unknown) or self.objfiles == (now := len(gdb.objfiles())):
             return
         self.objfiles = now
-        runtime, version = _symbol("_PyRuntime"), _symbol("Py_Version")
+        runtime, version = symbol("_PyRuntime"), symbol("Py_Version")
         if not runtime or not version:
             return
         try:
@@ -158,7 +159,8 @@ class TargetReader:
         self._version = f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}"
 
 
-def _frames(most: int) -> Iterator[gdb.Frame]:
+def frames_of(most: int) -> Iterator[gdb.Frame]:
+    """The selected thread's frames, innermost first."""
     frame: gdb.Frame | None = gdb.newest_frame()
     for _ in range(most):
         if frame is None:
@@ -184,7 +186,7 @@ def _has_stack(frame: gdb.Frame) -> bool:
     return frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)
 
 
-def _symbol(name: str) -> int:
+def symbol(name: str) -> int:
     """The address of a static symbol, with or without debug information; 0 where there is none."""
     try:
         return int(gdb.parse_and_eval(f"(unsigned long)&{name}"))

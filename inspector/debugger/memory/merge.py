@@ -50,6 +50,11 @@ def is_plumbing(function: str, library: str | Unknown) -> bool:
     return function in _PLUMBING or function.startswith(_PLUMBING_BEGINS)
 
 
+def is_loop(frame: Frame) -> bool:
+    """Whether a native frame is Python's evaluation loop."""
+    return frame.kind == "native" and frame.function.startswith(_LOOPS)
+
+
 def marked(frame: Frame) -> Frame:
     """The native frame with `plumbing` set."""
     return replace(frame, plumbing=True) if is_plumbing(frame.function, frame.library) else frame
@@ -63,7 +68,7 @@ def merged(native: Iterable[Frame], segments: Sequence[Sequence[Frame]]) -> tupl
     """
     left, found = list(segments), list[Frame]()
     for frame in native:
-        if frame.kind == "native" and frame.function.startswith(_LOOPS):
+        if is_loop(frame):
             found.extend(left.pop(0) if left else ())
         else:
             found.append(frame)

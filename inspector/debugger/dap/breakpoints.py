@@ -1,0 +1,147 @@
+"""Breakpoints of an editor: those of native code by gdb, those of Python by debugpy."""
+
+# SPDX-License-Identifier: MIT
+import contextlib
+import itertools
+import time
+from typing import Any, Final
+
+from inspector.debugger.dap.places import (
+    FIRST,
+    Place,
+    answered,
+    by_name,
+    in_file,
+    is_native,
+    is_only_native,
+    waiting,
+)
+from inspector.debugger.dap.relay import TICK_S
+from inspector.debugger.dap.wire import Message, Messages
+from inspector.debugger.dap.with_gdb import WithGdb
+from inspector.debugger.memory import proc
+from inspector.errors import InspectorError
+
+FUNCTIONS: Final = "(functions)"
+_FREE_S: Final = 10.0
+"""Seconds for debugpy's own gdb to leave a program that it attached to."""
+_POLL_S: Final = 0.01
+_HERE: Final = ("", "localhost", "127.0.0.1", "::1")
+
+
+class Breakpoints(WithGdb):
+    """The breakpoints by file, and those by function."""
+
+    def __init__(self, editor: Messages, python: Messages) -> None:
+        super().__init__(editor, python)
+        self._places: dict[str, list[Place]] = {}
+        self._numbers = itertools.count(FIRST)
+        self._configured = False
+        self._free_at = 0.0
+
+    def after(self) -> None:
+        """Set what waited for debugpy's own gdb."""
+        if self._free_at and (not proc.tracer(self.native.pid) or time.monotonic() > self._free_at):
+            self._place_all()
+        super().after()
+
+    def do_attach(self, request: Message) -> None:
+        """Note the process; debugpy attaches."""
+        given = request.get("arguments") or {}
+        self.native.pid = int(given.get("processId") or given.get("subProcessId") or 0)
+        host = str((given.get("connect") or given).get("host") or "")
+        if host not in _HERE:
+            self.native.refused = f"the program runs on {host}: native code is debugged on this machine only."
+        self.forward(request)
+
+    def do_configurationDone(self, request: Message) -> None:
+        """The program begins: native breakpoints first."""
+        self.ask("pydevdSystemInfo", lambda told: self._begin(request, told))
+
+    def _begin(self, request: Message, told: Message) -> None:
+        pid = told.get("body", {}).get("process", {}).get("pid") if told["success"] else 0
+        self.native.pid = int(pid or self.native.pid)
+        if proc.tracer(self.native.pid):  # debugpy's own gdb, which leaves when its attach was answered
+            self._free_at, self.tick_s = time.monotonic() + _FREE_S, _POLL_S
+        else:
+            self._place_all()
+        self.forward(request)
+        self.ask("threads", self.heard_threads)
+
+    def heard_threads(self, told: Message) -> None:
+        """debugpy's threads."""
+
+    def _place_all(self) -> None:
+        self._free_at, self.tick_s, self._configured = 0.0, TICK_S, True
+        if any(self._places.values()):
+            with contextlib.suppress(InspectorError):
+                self.attach()
+                for group, places in self._places.items():
+                    for row in self._set(group, places):
+                        self.event("breakpoint", reason="changed", breakpoint=row)
+
+    def _set(self, group: str, places: list[Place]) -> list[Message]:
+        told = self.native.set(group, [place for place in places if "wrong" not in place])
+        answers = {one["number"]: one for one in told}
+        return [
+            answered(answers[place["number"]], place) if "wrong" not in place else _wrong(place)
+            for place in places
+        ]
+
+    def do_setBreakpoints(self, request: Message) -> None:
+        """Those of C, C++, Cython, Rust and Fortran files are gdb's."""
+        given = request["arguments"]
+        if not is_native(given["source"]):
+            self.forward(request)
+            return
+        path = str(given["source"]["path"])
+        wanted = given.get("breakpoints") or [{"line": line} for line in given.get("lines") or ()]
+        self._answer_set(request, path, [self._place(in_file, path, one) for one in wanted])
+
+    def do_setFunctionBreakpoints(self, request: Message) -> None:
+        """All are gdb's; debugpy gets the names that a Python function could have too."""
+        wanted = request["arguments"]["breakpoints"]
+        pythonic = [one for one in wanted if not is_only_native(str(one["name"]))]
+        if pythonic or any("python" in place for place in self._places.get(FUNCTIONS, ())):
+            self.ask("setFunctionBreakpoints", lambda told: None, breakpoints=pythonic)
+        places = [self._place(by_name, one) for one in wanted]
+        for place, one in zip(places, wanted, strict=True):
+            place |= {"python": True} if one in pythonic else {}
+        self._answer_set(request, FUNCTIONS, places)
+
+    def _place(self, make: Any, *given: Any) -> Place:
+        number = next(self._numbers)
+        try:
+            return dict(make(*given, number))
+        except (ValueError, TypeError) as error:
+            return {"number": number, "wrong": str(error)}
+
+    def _answer_set(self, request: Message, group: str, places: list[Place]) -> None:
+        known = self._places.get(group)
+        self._places[group] = places
+        if not self._configured:
+            self.answer(request, breakpoints=[_later(place) for place in places])
+        elif places or known:
+            try:
+                self.attach()
+                self.answer(request, breakpoints=self._set(group, places))
+            except InspectorError as error:
+                rows = [{"id": one["number"], "verified": False, "message": str(error)} for one in places]
+                self.answer(request, breakpoints=rows)
+        else:
+            self.answer(request, breakpoints=[])
+
+    def gdb_places(self, event: Message) -> None:
+        """Code was loaded: breakpoints are verified now."""
+        known = {place["number"]: place for group in self._places.values() for place in group}
+        for told in event["places"]:
+            if told["number"] in known:
+                self.event("breakpoint", reason="changed", breakpoint=answered(told, known[told["number"]]))
+
+
+def _wrong(place: Place) -> Message:
+    return {"id": place["number"], "verified": False, "message": place["wrong"]}
+
+
+def _later(place: Place) -> Message:
+    return _wrong(place if "wrong" in place else {**place, "wrong": waiting(place)})

@@ -1,0 +1,172 @@
+"""The C functions that a Python line will call, by its syntax and by live objects.
+
+This file's text runs in the debugged program, by debugpy, in the frame that stands at the line: it imports
+the standard library only. Names are looked up as they are; no property, `__getattr__` or other code of a user
+runs. Offsets of C structs are those of CPython's headers (methodobject.h, descrobject.h, cpython/object.h).
+"""
+
+# SPDX-License-Identifier: MIT
+import ast
+import ctypes
+import functools
+import inspect
+import json
+import linecache
+import sys
+import threading
+import types
+from collections.abc import Iterator
+from typing import Any
+
+_MISSING = object()
+_DEPTH_MAX = 4
+_HEAD = object.__basicsize__
+_INIT, _NEW, _VECTORCALL_OFFSET, _FLAGS, _CALL = 280, 296, 40, 152, 112
+"""Offsets in a type after its PyVarObject head: tp_init, tp_new, tp_vectorcall_offset, tp_flags, tp_call."""
+_OPERATORS = {
+    ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__",
+    ast.FloorDiv: "__floordiv__", ast.Mod: "__mod__", ast.Pow: "__pow__", ast.MatMult: "__matmul__",
+    ast.BitAnd: "__and__", ast.BitOr: "__or__", ast.BitXor: "__xor__", ast.LShift: "__lshift__",
+    ast.RShift: "__rshift__",
+}  # fmt: skip
+Entry = tuple[str, int, int]
+"""Name, address, flags of the method table (0: none)."""
+
+
+def line_calls(file: str, line: int, scopes: tuple[dict[str, Any], ...]) -> str:
+    """The thread and the entries, as JSON."""
+    found: dict[int, Entry] = {}
+    if not getattr(sys, "_is_gil_enabled", bool)() and hasattr(sys, "_is_gil_enabled"):
+        return json.dumps({"thread": threading.get_native_id(), "entries": []})
+    for value in _called(_statement(file, line), scopes):
+        for entry in entries(value):
+            found.setdefault(entry[1], entry)
+    rows = [{"name": name, "address": address, "flags": flags} for name, address, flags in found.values()]
+    return json.dumps({"thread": threading.get_native_id(), "entries": rows})
+
+
+def _statement(file: str, line: int) -> list[ast.AST]:
+    """The innermost statement at a line; of one with a body only its head."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return []
+    found: ast.stmt | None = None
+    for node in ast.walk(tree):
+        at_line = isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+        if at_line and (found is None or node.lineno >= found.lineno):  # type: ignore[attr-defined]
+            found = node  # type: ignore[assignment]
+    if found is None:
+        return []
+    if not hasattr(found, "body"):
+        return [found]
+    heads = [getattr(found, name, None) for name in ("test", "iter", "items", "subject", "decorator_list")]
+    return [node for head in heads if head for node in (head if isinstance(head, list) else [head])]
+
+
+def _called(roots: list[ast.AST], scopes: tuple[dict[str, Any], ...]) -> Iterator[Any]:
+    for node in (one for root in roots for one in ast.walk(root)):
+        if isinstance(node, ast.Call):
+            yield _value(node.func, scopes)
+        elif isinstance(node, ast.BinOp):
+            for side in (node.left, node.right):
+                yield _of_type(_value(side, scopes), _OPERATORS[type(node.op)])
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            yield _of_type(_value(node.value, scopes), "__getitem__")
+
+
+def _value(node: ast.AST, scopes: tuple[dict[str, Any], ...]) -> Any:
+    """What a name, an attribute or a constant is now; _MISSING for what must be computed."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name):
+        return next((scope[node.id] for scope in scopes if node.id in scope), _MISSING)
+    if isinstance(node, ast.Attribute):
+        base = _value(node.value, scopes)
+        return _MISSING if base is _MISSING else _attribute(base, node.attr)
+    if isinstance(node, ast.Call):
+        made = _value(node.func, scopes)
+        return _Instance(made) if isinstance(made, type) else _MISSING
+    return _MISSING
+
+
+class _Instance:
+    """An instance that the line itself will make."""
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+
+def _attribute(base: Any, name: str) -> Any:
+    if isinstance(base, types.ModuleType):
+        return base.__dict__.get(name, _MISSING)
+    found = inspect.getattr_static(base.kind if isinstance(base, _Instance) else base, name, _MISSING)
+    return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+
+
+def _of_type(value: Any, name: str) -> Any:
+    if value is _MISSING:
+        return _MISSING
+    return inspect.getattr_static(value.kind if isinstance(value, _Instance) else type(value), name, _MISSING)
+
+
+def entries(value: Any, depth: int = 0) -> Iterator[Entry]:
+    """The C functions that run when a value is called."""
+    at, kind = id(value), type(value)
+    if value is _MISSING or depth > _DEPTH_MAX:
+        return
+    if kind is types.BuiltinFunctionType or kind.__name__ == "cython_function_or_method":
+        yield _method(_word(at + _HEAD))
+    elif kind in (types.MethodDescriptorType, types.ClassMethodDescriptorType):
+        yield _method(_word(at + _HEAD + 24))
+    elif kind is types.WrapperDescriptorType:
+        yield value.__name__, _word(at + _HEAD + 32), 0
+    elif kind is types.MethodWrapperType:
+        yield from entries(_of_type(value.__self__, value.__name__), depth + 1)
+    elif kind is types.MethodType:
+        yield from entries(value.__func__, depth + 1)
+    elif kind is functools.partial:
+        yield from entries(value.func, depth + 1)
+    elif kind is types.FunctionType:
+        yield from entries(value.__dict__.get("__wrapped__", _MISSING), depth + 1)
+    elif isinstance(value, type):
+        yield from _made(value)
+    else:
+        yield from _of_instance(value, depth)
+
+
+def _of_instance(value: Any, depth: int) -> Iterator[Entry]:
+    kind, at = type(value), id(value)
+    if isinstance(value, ctypes._CFuncPtr):  # type: ignore[attr-defined]
+        yield kind.__name__, ctypes.cast(value, ctypes.c_void_p).value or 0, 0
+    elif kind.__module__ == "_cffi_backend":
+        yield "cffi", _word(at + _HEAD + 8), 0
+    elif kind.__name__ == "_ArrayFunctionDispatcher":
+        yield from entries(value._implementation, depth + 1)
+    elif not kind.__flags__ & 1 << 9:
+        if kind.__flags__ & 1 << 11 and (vector := _word(at + _word(_tail(kind) + _VECTORCALL_OFFSET))):
+            yield kind.__name__, vector, 0
+        elif call := _word(_tail(kind) + _CALL):
+            yield kind.__name__, call, 0
+
+
+def _made(kind: type) -> Iterator[Entry]:
+    """tp_new and tp_init of the classes that define them in C."""
+    for name, offset in (("__new__", _NEW), ("__init__", _INIT)):
+        owner = next((base for base in kind.__mro__ if name in base.__dict__), object)
+        made_in_c = isinstance(owner.__dict__[name], (types.BuiltinFunctionType, types.WrapperDescriptorType))
+        if owner is not object and made_in_c:
+            yield f"{owner.__name__}.{name}", _word(_tail(owner) + offset), 0
+
+
+def _tail(kind: type) -> int:
+    return id(kind) + _HEAD + 8
+
+
+def _method(row: int) -> Entry:
+    name = ctypes.string_at(_word(row)).decode("utf-8", "replace")
+    return name, _word(row + 8), ctypes.c_int.from_address(row + 16).value
+
+
+def _word(address: int) -> int:
+    return ctypes.c_uint64.from_address(address).value

@@ -1,0 +1,65 @@
+"""The native side of an editor's session: gdb by the broker, attached when it is first needed."""
+
+# SPDX-License-Identifier: MIT
+import contextlib
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+from inspector.debugger.client import ATTACH_S, Client
+from inspector.debugger.lines import Message
+from inspector.errors import InspectorError
+
+LEAVE_S: Final = 10.0
+_ANSWER_S: Final = 10.0
+
+
+class NativeSide:
+    """gdb on one process, at most; `pid` is 0 until the program has begun."""
+
+    def __init__(self) -> None:
+        self.pid = 0
+        self.refused = ""
+        """Why there is no native debugging, in one sentence."""
+        self.client: Client | None = None
+
+    def attach(self) -> Client:
+        """Attach gdb; the process runs on. Raises InspectorError with the reason, also later."""
+        if not self.pid:
+            raise InspectorError("no program runs yet.", slug="gdb-ended", do="launch or attach first")
+        if self.refused:
+            raise InspectorError(self.refused, slug="gdb-refused", do="Python is debugged all the same")
+        client = None
+        try:
+            client = Client(self.pid)
+            client.call("start", ATTACH_S, places=[], signals=True, interactive=True, editor=True)
+        except InspectorError as error:
+            self.refused = f"{error.what} {error.why}".strip()
+            if client is not None:
+                client.close()
+            raise
+        self.client = client
+        return client
+
+    def call(self, word: str, **argument: Any) -> Message:
+        """Carry out a request in gdb. Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
+        if self.client is None:
+            raise InspectorError("gdb is not attached.", slug="gdb-ended", do="set a native breakpoint")
+        return self.client.call("command", _ANSWER_S, word=word, argument=argument)
+
+    def set(self, group: str, places: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Set breakpoints in place of the group's ones; one answer for each place."""
+        return list(self.call("set", group=group, places=list(places))["breakpoints"])
+
+    def read(self) -> None:
+        """Read what gdb's side has sent. Raises EOFError where the broker has ended."""
+        if self.client is not None:
+            self.client.heard(time.monotonic() + _ANSWER_S)
+
+    def leave(self) -> None:
+        """Remove all breakpoints and detach; the process runs on."""
+        client, self.client = self.client, None
+        if client is not None:
+            with contextlib.suppress(InspectorError):
+                client.call("leave", LEAVE_S)
+            client.close()

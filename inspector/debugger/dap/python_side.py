@@ -1,0 +1,45 @@
+"""debugpy's own adapter as a child process; it speaks the protocol on its stdin and stdout."""
+
+# SPDX-License-Identifier: MIT
+import importlib.util
+import subprocess
+from typing import Final
+
+from inspector.debugger.client import python
+from inspector.debugger.dap.wire import Messages
+from inspector.errors import InspectorError
+
+END_S: Final = 5.0
+"""Seconds for it to end the session when its input is closed."""
+
+
+class PythonSide(Messages):
+    """The started adapter of debugpy."""
+
+    def __init__(self) -> None:
+        """Raises InspectorError debugpy-missing."""
+        if importlib.util.find_spec("debugpy") is None:
+            raise InspectorError(
+                "`inspector dap` debugs Python by debugpy, which is not installed.",
+                slug="debugpy-missing",
+                do="pip install 'native-inspector[debug]'",
+            )
+        self._child = subprocess.Popen(
+            [python(), "-m", "debugpy.adapter"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        assert self._child.stdin is not None and self._child.stdout is not None
+        super().__init__(self._child.stdout.fileno(), self._child.stdin.fileno())
+
+    def close(self) -> None:
+        """Close its input: it then leaves the program as debugpy does; kill it where it does not end."""
+        assert self._child.stdin is not None
+        self._child.stdin.close()
+        try:
+            self._child.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()

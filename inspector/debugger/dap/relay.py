@@ -1,0 +1,146 @@
+"""Requests of an editor go to debugpy and the answers back, each side with sequence numbers of its own.
+
+An adapter adds methods `do_COMMAND(request)`, which answer a request themselves, and `heard_EVENT(event)`,
+which see an event of debugpy's before the editor does.
+"""
+
+# SPDX-License-Identifier: MIT
+import selectors
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+from inspector.debugger.dap.wire import Message, Messages
+from inspector.errors import InspectorError
+
+Then = Callable[[Message], None]
+TICK_S: Final = 1.0
+FAILED: Final = 1
+"""The id of our error messages: an editor shows their text."""
+
+
+class Relay:
+    """One editor and one debugpy."""
+
+    def __init__(self, editor: Messages, python: Messages) -> None:
+        self.editor, self.python = editor, python
+        self.selector = selectors.PollSelector()
+        self.selector.register(editor, selectors.EVENT_READ, self._hear_editor)
+        self.selector.register(python, selectors.EVENT_READ, self._hear_python)
+        self.tick_s = TICK_S
+        self._told = self._passed = 0
+        self._waiting: dict[int, tuple[Message, Then | None]] = {}
+        self._own: dict[int, Then] = {}
+        self._reverse: dict[int, int] = {}
+
+    def run(self) -> None:
+        """Serve until either side closes."""
+        try:
+            while True:
+                for key, _ in self.selector.select(self.tick_s):
+                    self._guarded(key.data)
+                self._guarded(self.after)
+        except (EOFError, OSError):
+            return
+
+    def _guarded(self, do: Callable[[], None]) -> None:
+        try:
+            do()
+        except InspectorError as error:
+            self.say(str(error))
+
+    def after(self) -> None:
+        """Called when all that came was carried out."""
+
+    def tell(self, message: Message) -> None:
+        """Send a message to the editor."""
+        self._told += 1
+        self.editor.send({**message, "seq": self._told})
+
+    def event(self, name: str, **body: Any) -> None:
+        """Send an event to the editor."""
+        self.tell({"type": "event", "event": name, "body": body})
+
+    def answer(self, request: Message, **body: Any) -> None:
+        """Answer the editor's request."""
+        head = {"type": "response", "request_seq": request["seq"], "command": request["command"]}
+        self.tell({**head, "success": True, "body": body})
+
+    def refuse(self, request: Message, why: str) -> None:
+        """Answer the editor's request with an error."""
+        head = {"type": "response", "request_seq": request["seq"], "command": request["command"]}
+        body = {
+            "error": {"id": FAILED, "format": why.replace("{", "{{").replace("}", "}}"), "showUser": True}
+        }
+        self.tell({**head, "success": False, "message": why, "body": body})
+
+    def say(self, text: str) -> None:
+        """A line on the editor's debug console."""
+        self.event("output", category="console", output=text + "\n")
+
+    def forward(self, request: Message, then: Then | None = None) -> None:
+        """Pass a request on to debugpy; `then` may change its answer."""
+        self._passed += 1
+        self._waiting[self._passed] = (request, then)
+        self.python.send({**request, "seq": self._passed})
+
+    def answer_waiting(self, commands: Collection[str]) -> None:
+        """Answer these requests in place of debugpy, which cannot while a stopped thread has the GIL."""
+        for number, (request, _) in list(self._waiting.items()):
+            if request["command"] in commands:
+                del self._waiting[number]
+                self.answer(request)
+
+    def ask(self, command: str, then: Then, **arguments: Any) -> None:
+        """A request of our own to debugpy."""
+        self._passed += 1
+        self._own[self._passed] = then
+        self.python.send({"type": "request", "command": command, "arguments": arguments, "seq": self._passed})
+
+    def _hear_editor(self) -> None:
+        for message in self.editor.receive():
+            if isinstance(message, str):
+                self.refuse({"seq": 0, "command": ""}, f"not a message of the protocol: {message}")
+            elif message["type"] == "request":
+                self._serve(message)
+            elif message["type"] == "response" and message["request_seq"] in self._reverse:
+                self._passed += 1
+                number = self._reverse.pop(message["request_seq"])
+                self.python.send({**message, "request_seq": number, "seq": self._passed})
+
+    def _serve(self, request: Message) -> None:
+        do = getattr(self, f"do_{request['command']}", self.forward)
+        try:
+            do(request)
+        except InspectorError as error:
+            self.refuse(request, str(error))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            self.refuse(
+                request, f"bad arguments of {request['command']}: {type(error).__name__} {error}"[:200]
+            )
+
+    def _hear_python(self) -> None:
+        for message in self.python.receive():
+            if isinstance(message, str):
+                continue
+            if message["type"] == "response":
+                self._hear_answer(message)
+            elif message["type"] == "request":
+                self.tell(message)
+                self._reverse[self._told] = message["seq"]
+            else:
+                heard = getattr(self, f"heard_{message['event']}", None)
+                if heard is None or heard(message) is not False:
+                    self.tell(message)
+
+    def _hear_answer(self, message: Message) -> None:
+        number = message["request_seq"]
+        if then := self._own.pop(number, None):
+            then(message)
+            return
+        if number not in self._waiting:  # answered already
+            return
+        request, then = self._waiting.pop(number)
+        if then is not None and message["success"]:
+            then(message)
+        body = {} if message["success"] else {"body": message.get("body") or {}}  # debugpy leaves it out
+        self.tell({**message, **body, "request_seq": request["seq"]})

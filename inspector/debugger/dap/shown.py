@@ -1,0 +1,164 @@
+"""Stacks and variables of natively stopped threads, in the protocol's form.
+
+Frames and variables have numbers that the editor asks by, until their thread goes on.
+"""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from inspector.debugger.dap.native_side import NativeSide
+from inspector.debugger.dap.places import FIRST
+from inspector.debugger.dap.python_objects import PythonObjects, Seen, opened
+from inspector.errors import InspectorError
+from inspector.facts.stack import Frame
+from inspector.facts.unknown import Unknown
+from inspector.facts.wire import from_wire
+
+Row = dict[str, Any]
+_NO_LINES: Final = "deemphasize"
+_OWN: Final = "/debugpy/"
+"""In the path of debugpy's own files: it runs the program, and its frames end the stack."""
+
+
+class At(NamedTuple):
+    """A frame of a stopped thread: native by its level, of Python by its number; -1 where it is not that."""
+
+    thread: int
+    level: int
+    python: int
+
+
+class Shown:
+    """What the editor was shown of the threads that stand in gdb."""
+
+    def __init__(self, native: NativeSide) -> None:
+        self._native = native
+        self._frames: dict[int, At] = {}
+        self._inside: dict[int, tuple[int, Callable[[], list[Row]]]] = {}
+        self._last = FIRST
+        self._objects: PythonObjects | str = ""
+
+    def has(self, number: int) -> bool:
+        """Whether a number of a frame or of variables is ours."""
+        return number >= FIRST
+
+    def forget(self, thread: int) -> None:
+        """A thread goes on."""
+        self._frames = {number: at for number, at in self._frames.items() if at.thread != thread}
+        self._inside = {number: row for number, row in self._inside.items() if row[0] != thread}
+
+    def close(self) -> None:
+        """Close the process's memory."""
+        if isinstance(self._objects, PythonObjects):
+            self._objects.close()
+        self._objects = ""
+
+    def stack(self, thread: int) -> list[Row]:
+        """The merged frames; what lies between a call and the called function is one dim row."""
+        found: list[Row] = []
+        python = -1
+        for row in self._native.call("stack", thread=thread)["rows"]:
+            frame = from_wire(Frame, row["frame"])
+            if frame.kind == "python" and _OWN in str(frame.library):
+                break
+            python += frame.kind == "python"
+            if frame.plumbing:
+                if found and found[-1].get("presentationHint") != "subtle":
+                    found.append(self._frame(frame, At(thread, -1, -1), {}))
+                continue
+            at = At(thread, row.get("level", -1), python if frame.kind == "python" else -1)
+            found.append(self._frame(frame, at, row))
+        while found and (found[-1].get("presentationHint") == "subtle" or "[libpython" in found[-1]["name"]):
+            found.pop()
+        return found
+
+    def _frame(self, frame: Frame, at: At, row: Row) -> Row:
+        self._last += 1
+        self._frames[self._last] = at
+        if frame.plumbing:
+            hint = {"presentationHint": "subtle"}
+            return {"id": self._last, "name": "[interpreter]", "line": 0, "column": 0, **hint}
+        library = "" if isinstance(frame.library, Unknown) else frame.library
+        name = frame.function if at.python >= 0 or not library else f"{frame.function} [{library}]"
+        said: Row = {"id": self._last, "name": name, "line": 0, "column": 0}
+        if "pc" in row:
+            said["instructionPointerReference"] = f"{row['pc']:#x}"
+        if isinstance(frame.line, Unknown):
+            return {**said, "presentationHint": "subtle"} if at.level < 0 and at.python < 0 else said
+        path, _, line = frame.line.rpartition(":")
+        source: Row = {"name": Path(path).name}
+        source |= {"path": path} if Path(path).is_absolute() else {"presentationHint": _NO_LINES}
+        return {**said, "line": int(line), "column": 1, "source": source}
+
+    def scopes(self, frame: int) -> list[Row]:
+        """The one scope of a frame."""
+        at = self._frames[frame]
+        ref = self._opens(at.thread, lambda: self._variables(at))
+        return [
+            {"name": "Locals", "presentationHint": "locals", "variablesReference": ref, "expensive": False}
+        ]
+
+    def variables(self, ref: int) -> list[Row]:
+        """The rows of a scope or of an opened variable."""
+        return self._inside[ref][1]()
+
+    def evaluated(self, frame: int, expression: str) -> Row:
+        """C by gdb; in a Python frame a path, which is read from memory."""
+        at = self._frames[frame]
+        if at.python >= 0:
+            return self._seen(at.thread, self._read().evaluated(at.thread, at.python, expression))
+        if at.level < 0:
+            raise InspectorError("this row has no variables.", slug="not-a-path", do="select another frame")
+        told = self._native.call("evaluate", thread=at.thread, level=at.level, expression=expression)
+        return self._row(at.thread, told["row"])
+
+    def _variables(self, at: At) -> list[Row]:
+        if at.python >= 0:
+            return [self._seen(at.thread, one) for one in self._read().variables(at.thread, at.python)]
+        if at.level < 0:
+            return []
+        told = self._native.call("variables", thread=at.thread, level=at.level)
+        return [self._row(at.thread, one) for one in told["rows"]]
+
+    def _row(self, thread: int, row: Row) -> Row:
+        said = {"name": row["name"], "type": row["type"], "value": row["value"], "variablesReference": 0}
+        if "object" in row and not isinstance(self._objects_of(), str):
+            seen = self._read().row(row["name"], row["object"])
+            return {
+                **self._seen(thread, seen),
+                "value": f"{seen.type_name} {seen.value}".strip(),
+                "type": row["type"],
+            }
+        if "ref" in row:
+            said["variablesReference"] = self._opens(thread, lambda: self._children(thread, row["ref"]))
+        return said
+
+    def _children(self, thread: int, ref: int) -> list[Row]:
+        rows = self._native.call("children", thread=thread, ref=ref)["rows"]
+        return [self._row(thread, one) for one in rows]
+
+    def _seen(self, thread: int, seen: Seen) -> Row:
+        address = seen.address
+        ref = self._opens(thread, lambda: self._inside_of(thread, address)) if address else 0
+        return {"name": seen.name, "type": seen.type_name, "value": seen.value, "variablesReference": ref}
+
+    def _inside_of(self, thread: int, address: int) -> list[Row]:
+        return [self._seen(thread, one) for one in self._read().children(address)]
+
+    def _opens(self, thread: int, rows: Callable[[], list[Row]]) -> int:
+        self._last += 1
+        self._inside[self._last] = (thread, rows)
+        return self._last
+
+    def _objects_of(self) -> PythonObjects | str:
+        if isinstance(self._objects, str):
+            self._objects = opened(self._native.pid)
+        return self._objects
+
+    def _read(self) -> PythonObjects:
+        found = self._objects_of()
+        if isinstance(found, str):
+            raise InspectorError("Python's objects are not read.", slug="not-python", why=found)
+        return found

@@ -1,0 +1,204 @@
+"""Threads, stops and steps in both languages."""
+
+# SPDX-License-Identifier: MIT
+import ast
+import contextlib
+import json
+import math
+import time
+from pathlib import Path
+from typing import Final
+
+from inspector.debugger.dap import line_calls
+from inspector.debugger.dap.breakpoints import Breakpoints
+from inspector.debugger.dap.places import FIRST
+from inspector.debugger.dap.wire import Message, Messages
+from inspector.errors import InspectorError
+
+_STEPS: Final = {"next": "next", "stepIn": "step", "stepOut": "finish"}
+_PAUSE_S: Final = 0.05
+"""From asking debugpy to stop a thread to letting it go on: its reader then waits for the GIL, and gets it
+when the C call returns (sys.getswitchinterval() is 5 ms)."""
+_HANDED_S: Final = 2.0
+"""A thread that waits for debugpy's answer goes on after so many seconds."""
+_LOOK: Final = (
+    "(lambda there: (exec({text!r}, there), there['line_calls']({file!r}, {line}, "
+    "(locals(), globals(), __import__('builtins').__dict__)))[1])({{'__name__': 'line_calls'}})"
+)
+
+
+class Steps(Breakpoints):
+    """Which threads debugpy steps, and what each waits for."""
+
+    def __init__(self, editor: Messages, python: Messages) -> None:
+        super().__init__(editor, python)
+        self._names: list[Message] = []
+        self._known: dict[int, int] = {}
+        self._stepping: set[int] = set()
+        self._pausing: set[int] = set()
+        self._cancelled: set[int] = set()
+        self._handing: dict[int, dict[str, float]] = {}
+
+    def after(self) -> None:
+        """Let a thread go on for which debugpy did not answer."""
+        super().after()
+        for kernel, done in list(self._handing.items()):
+            if time.monotonic() - done.get("handed", math.inf) > _HANDED_S:
+                self._handed(kernel, "asked")
+
+    def do_threads(self, request: Message) -> None:
+        """debugpy's threads and gdb's; debugpy cannot answer while a stopped thread has the GIL."""
+        if not self.standing:
+            self.forward(request, self.heard_threads)
+            return
+        named = {one["id"] for one in self._names}
+        own = [
+            {"id": number, "name": f"native thread {thread}"}
+            for number, (thread, _) in self.standing.items()
+            if number not in named
+        ]
+        self.answer(request, threads=[*self._names, *own])
+
+    def heard_threads(self, told: Message) -> None:
+        """debugpy's threads, for when it cannot answer."""
+        if told["success"]:
+            self._names = list(told["body"]["threads"])
+
+    def do_continue(self, request: Message) -> None:
+        """Let one native stop go on."""
+        if request["arguments"]["threadId"] not in self.standing:
+            self.forward(request)
+            return
+        thread = request["arguments"]["threadId"]
+        self._go(thread, "continue")
+        if thread in self._stepping:
+            self._stepping.discard(thread)
+            self._cancelled.add(thread)
+        self.answer(request, allThreadsContinued=False)
+
+    def _go(self, thread: int, how: str) -> None:
+        self.native.call("go", thread=self.standing[thread][0], how=how)
+        self._gone_on(thread)
+
+    def _gone_on(self, thread: int) -> None:
+        self.shown.forget(self.standing.pop(thread)[0])
+
+    def do_next(self, request: Message) -> None:
+        """Step over, in C or in Python."""
+        self._step(request)
+
+    def do_stepOut(self, request: Message) -> None:
+        """Step out: of C to its caller in C, else to the Python line that called."""
+        self._step(request)
+
+    def do_stepIn(self, request: Message) -> None:
+        """Step in: at a Python line into the first of its C functions, or of its Python functions."""
+        thread = request["arguments"]["threadId"]
+        if thread in self.standing or self.native.refused:
+            self._step(request)
+            return
+        ask = {"threadId": thread, "startFrame": 0, "levels": 1}
+        self.ask("stackTrace", lambda told: self._look(request, told), **ask)
+
+    def _look(self, request: Message, told: Message) -> None:
+        frames = (told.get("body", {}).get("stackFrames") if told["success"] else None) or [{}]
+        path = frames[0].get("source", {}).get("path")
+        if not path:
+            self.forward(request)
+            return
+        text = Path(line_calls.__file__).read_text()
+        expression = _LOOK.format(text=text, file=path, line=frames[0]["line"])
+        ask = {"expression": expression, "frameId": frames[0]["id"], "context": "clipboard"}
+        self.ask("evaluate", lambda answer: self._step_into(request, answer), **ask)
+
+    def _step_into(self, request: Message, told: Message) -> None:
+        """One-shot breakpoints at the functions that the line will call; then debugpy steps."""
+        with contextlib.suppress(InspectorError, ValueError, SyntaxError, KeyError):
+            found = json.loads(ast.literal_eval(told["body"]["result"]))
+            if told["success"] and found["entries"]:
+                self.attach()
+                self._known[found["thread"]] = request["arguments"]["threadId"]
+                self.native.call("once", **found)
+                self._stepping.add(request["arguments"]["threadId"])
+        self.forward(request)
+
+    def _step(self, request: Message) -> None:
+        thread = request["arguments"]["threadId"]
+        if thread not in self.standing:
+            self.forward(request)
+            return
+        if self.standing[thread][1]:
+            self._step_python(thread)
+        else:
+            self._go(thread, _STEPS[request["command"]])
+        self.answer(request)
+
+    def _step_python(self, thread: int) -> None:
+        """From a Python line whose C call has just returned to its next line.
+
+        debugpy stops the thread there. To hear that, it needs the GIL, which the thread has. So the thread
+        goes on to where it waits for the GIL again, and stands there until debugpy has answered.
+        """
+        if thread in self._stepping:
+            self._go(thread, "continue")
+            return
+        kernel = self.standing[thread][0]
+        self._pausing.add(thread)
+        self._handing.pop(kernel, None)
+        self.ask("pause", lambda told: self._handed(kernel, "asked"), threadId=thread)
+        time.sleep(_PAUSE_S)
+        self.native.call("hand_over", thread=kernel)
+        self._gone_on(thread)
+
+    def _handed(self, kernel: int, what: str) -> None:
+        """Let the thread go on once it has handed over the GIL and debugpy has answered."""
+        done = self._handing.setdefault(kernel, {})
+        done[what] = time.monotonic()
+        if len(done) == 2:
+            del self._handing[kernel]
+            self.native.call("go", thread=kernel, how="continue")
+
+    def do_pause(self, request: Message) -> None:
+        """A thread that stands in gdb is paused already."""
+        if request["arguments"]["threadId"] in self.standing:
+            self.answer(request)
+        else:
+            self.forward(request)
+
+    def heard_stopped(self, event: Message) -> bool:
+        """Python has stopped: what a step into native code has set is removed.
+
+        False where that step was given up meanwhile: the thread goes on, and the editor does not hear of it.
+        """
+        thread, reason = event["body"].get("threadId"), event["body"].get("reason")
+        if thread in self._stepping:
+            self._stepping.discard(thread)
+            with contextlib.suppress(InspectorError):
+                self.native.call("never")
+        if thread in self._cancelled:
+            self._cancelled.discard(thread)
+            if reason == "step":
+                self.ask("continue", lambda told: None, threadId=thread)
+                return False
+        if thread in self._pausing:
+            self._pausing.discard(thread)
+            event["body"]["reason"] = "step"
+        return True
+
+    def gdb_handed(self, event: Message) -> None:
+        """A thread waits for the GIL, which it has handed over."""
+        self._handed(event["thread"], "handed")
+
+    def gdb_stopped(self, event: Message) -> None:
+        """A thread stands in gdb."""
+        kernel = int(event["thread"])
+        main = next((one["id"] for one in self._names if one["name"] == "MainThread"), None)
+        thread = self._known.get(kernel) or (main if kernel == self.native.pid else None) or FIRST + kernel
+        self.standing[thread] = (kernel, bool(event["python"]))
+        self.answer_waiting(("continue", *_STEPS))
+        reason, body = event["reason"], {"threadId": thread, "allThreadsStopped": False}
+        if reason.startswith("SIG"):
+            body |= {"text": reason, "description": f"stopped by {reason}"}
+        if event["numbers"]:
+            body["hitBreakpointIds"] = event["numbers"]
+        self.event("stopped", reason="exception" if reason.startswith("SIG") else reason, **body)

@@ -1,0 +1,201 @@
+"""Inside gdb: what an editor asks: breakpoints, stops of single threads, steps, stacks, variables.
+
+Each thread stops for itself and the others run on; but one that holds the GIL keeps Python's others waiting.
+A step that leaves C for the interpreter goes on to the evaluation loop: to the Python line that called.
+"""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Callable
+from typing import Any, Final
+
+import gdb
+
+from inspector.debugger.inside.collecting import Collection
+from inspector.debugger.inside.editor_places import Once, Out, Reached, Wanted
+from inspector.debugger.inside.opened import Opened, Row, at_entry, without_lines
+from inspector.debugger.inside.target_reader import frames_of, symbol
+from inspector.debugger.memory.loop_parts import LOOP
+from inspector.debugger.memory.merge import is_loop
+from inspector.debugger.presets.prototypes import parsed
+from inspector.facts.wire import to_wire
+
+_GOES: Final = {"step": "step &", "next": "next &", "finish": "finish &", "continue": "continue &"}
+_DEPTH: Final = 200
+_WAITS: Final = "take_gil"
+"""CPython's function in which a thread waits for the GIL (ceval_gil.h)."""
+Reply = Callable[..., None]
+
+
+class Editor:
+    """One editor's session; `event` sends an event to it, `planted` is called after breakpoints were set."""
+
+    def __init__(self, collection: Collection, event: Reply, planted: Callable[[], None]) -> None:
+        self._collection, self._event, self._planted = collection, event, planted
+        self._reader = collection.reader
+        self._wanted: dict[str, list[Wanted]] = {}
+        self._once: list[Once] = []
+        self._out: dict[int, Out] = {}
+        self._reached: dict[int, Reached] = {}
+        self._told: dict[int, Row] = {}
+        self._handing: set[int] = set()
+        self._opened = Opened()
+
+    def command(self, reply: Reply, word: str, argument: dict[str, Any]) -> None:
+        """Carry out one request; replies at once: stops are events."""
+        reply(**getattr(self, f"_do_{word}")(**argument))
+
+    def _do_set(self, group: str, places: list[dict[str, Any]]) -> Row:
+        """Set the breakpoints of a file, or those of functions, in place of the ones before."""
+        for one in self._wanted.pop(group, ()):
+            one.delete()
+        found = [Wanted(self._collection, place, self._reached.__setitem__, self._say) for place in places]
+        self._wanted[group] = found
+        self._planted()
+        told = [one.told() for one in found]
+        self._told.update((one["number"], one) for one in told)
+        return {"breakpoints": told}
+
+    def _do_once(self, thread: int, entries: list[dict[str, Any]]) -> Row:
+        """Stop this thread at the first of these functions; none of the interpreter's own."""
+        self._do_never()
+        for entry in entries:
+            if not self._of_interpreter(entry["address"]):
+                self._once.append(Once(thread, entry, self._reached.__setitem__))
+        self._planted()
+        return {"armed": len(self._once)}
+
+    def _do_never(self) -> Row:
+        """Remove what `once` has set."""
+        for one in self._once:
+            if one.is_valid():
+                one.delete()
+        self._once.clear()
+        return {}
+
+    def _of_interpreter(self, address: int) -> bool:
+        loop = symbol(LOOP)
+        return bool(loop) and gdb.solib_name(loop) == gdb.solib_name(address)
+
+    def _do_go(self, thread: int, how: str) -> Row:
+        self._select(thread)
+        self._opened.forget()
+        self._reached.pop(thread, None)
+        gdb.execute(_GOES[how], to_string=True)
+        return {}
+
+    def _do_hand_over(self, thread: int) -> Row:
+        """Let a thread go on until it waits for the GIL again: it stands there, and Python's others run."""
+        if waits := symbol(_WAITS):
+            entry = {"address": waits, "flags": 0}
+            self._once.append(Once(thread, entry, lambda _, reached: self._handing.add(thread)))
+            self._planted()
+        return self._do_go(thread, "continue") | {"stops": bool(waits)}
+
+    def _do_stack(self, thread: int) -> Row:
+        """The merged frames; `level` is that of a native one, to ask for its variables."""
+        self._select(thread)
+        stack = self._reader.stack(thread, _DEPTH)
+        native = [(level, self._reader.frame(one), one.pc()) for level, one in enumerate(frames_of(_DEPTH))]
+        rows, at = [], 0
+        for frame in stack.frames:
+            row: Row = {"frame": to_wire(frame)}
+            if frame.kind == "native":
+                while at < len(native) and native[at][1] != frame:
+                    at += 1
+                if at < len(native):
+                    row |= {"level": native[at][0], "pc": native[at][2]}
+                    at += 1
+            rows.append(row)
+        return {"rows": rows, "cut": stack.cut}
+
+    def _do_variables(self, thread: int, level: int) -> Row:
+        frame = self._frame(thread, level)
+        read = self._reader.native_values()
+        if frame.function() is not None:
+            return {"rows": self._opened.of_frame(read, frame)}
+        reached = self._reached.get(thread)
+        at_place = reached is not None and level == 0 and reached.pc == frame.pc()
+        if reached is not None and at_place and reached.flags:
+            return {"rows": at_entry(read, frame, reached.flags)}
+        prototype = (
+            parsed(reached.prototype) if reached is not None and at_place and reached.prototype else None
+        )
+        return {"rows": without_lines(read, frame, prototype) if level == 0 else []}
+
+    def _do_children(self, thread: int, ref: int) -> Row:
+        self._select(thread)
+        return {"rows": self._opened.children(self._reader.native_values(), ref)}
+
+    def _do_evaluate(self, thread: int, level: int, expression: str) -> Row:
+        self._frame(thread, level).select()
+        return {"row": self._opened.evaluated(self._reader.native_values(), expression)}
+
+    def _select(self, thread: int) -> None:
+        for one in gdb.selected_inferior().threads():
+            if one.ptid[1] == thread and one.is_stopped():
+                one.switch()
+                return
+        raise RuntimeError(f"thread {thread} is not stopped")
+
+    def _frame(self, thread: int, level: int) -> gdb.Frame:
+        self._select(thread)
+        return list(frames_of(level + 1))[level]
+
+    def _say(self, text: str) -> None:
+        self._event(event="output", text=text)
+
+    def stopped(self, thread: gdb.InferiorThread | None, reason: str) -> None:
+        """A thread has stopped: tell the editor, or let it go on to the Python line that called."""
+        if thread is None or not thread.is_valid() or thread.is_running():
+            return
+        thread.switch()
+        number = thread.ptid[1]
+        if number in self._handing:
+            self._handing.discard(number)
+            self._do_never()
+            self._event(event="handed", thread=number)
+            return
+        reached = self._reached.get(number)
+        here = reached is not None and reached.pc == gdb.newest_frame().pc()
+        if self._out.pop(number, None) is not None or (here and reached is not None and not reached.numbers):
+            reason = "step"
+        self._do_never()
+        if reason == "step" and not here and self._goes_out(number):
+            return
+        told: Row = {
+            "numbers": reached.numbers if here and reached is not None else (),
+            "python": self._in_python(),
+        }
+        self._event(event="stopped", thread=number, reason=reason, **told)
+
+    def _in_python(self) -> bool:
+        """Whether the innermost frame that is no plumbing is the evaluation loop."""
+        facts = (self._reader.frame(one) for one in frames_of(_DEPTH))
+        return next((is_loop(one) for one in facts if is_loop(one) or not one.plumbing), False)
+
+    def _goes_out(self, thread: int) -> bool:
+        """Whether a thread that stands between C and the evaluation loop goes on to the loop."""
+        frames = list(frames_of(_DEPTH))
+        facts = [self._reader.frame(one) for one in frames]
+        first = next((i for i, one in enumerate(facts) if not one.plumbing or is_loop(one)), 0)
+        if first == 0:
+            return False
+        try:
+            self._out[thread] = Out(frames[first - 1])
+        except (gdb.error, ValueError):
+            return False
+        gdb.execute("continue &", to_string=True)
+        return True
+
+    def loaded(self, event: Any) -> None:
+        """Code was loaded, or a pending breakpoint found its place: tell the editor what is new."""
+        every = [one for group in self._wanted.values() for one in group]
+        if not isinstance(event, gdb.Breakpoint):
+            every = [one for one in every if one.plant()]
+        new = [told for one in every if (told := one.told()) != self._told.get(one.number)]
+        self._told.update((told["number"], told) for told in new)
+        if new:
+            self._event(event="places", places=new)
+
+    def ended(self, code: int | None) -> None:
+        """The process has ended: the broker tells."""

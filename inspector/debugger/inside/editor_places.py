@@ -1,0 +1,153 @@
+"""Inside gdb: the breakpoints of an editor, and those that stop once in one thread."""
+
+# SPDX-License-Identifier: MIT
+import os
+import re
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import gdb
+
+from inspector.debugger.inside.collecting import Collection, PlaceBreakpoint
+from inspector.debugger.inside.method_tables import rows
+
+_BRACES: Final = re.compile(r"\{([^{}]+)\}")
+_OWN: Final = ("/debugpy/", "/pydevd")
+"""In the path of a Python file: the thread is the debugger's own."""
+
+
+class Reached(NamedTuple):
+    """Why a thread stops: the editor's numbers of its breakpoints, and how its arguments are read."""
+
+    numbers: tuple[int, ...]
+    pc: int
+    flags: int = 0
+    """METH_... where the place is a method's first instruction; 0 otherwise."""
+    prototype: str = ""
+
+
+Note = Callable[[int, Reached], None]
+
+
+class Placed(PlaceBreakpoint):
+    """One breakpoint of gdb's for a breakpoint of the editor."""
+
+    def __init__(self, wanted: "Wanted", spec: str, flags: int = 0) -> None:
+        self.wanted, self.flags = wanted, flags
+        super().__init__(wanted.collection, {**wanted.place, "place": spec, "spec": spec})
+
+    def leave_out_stubs(self) -> None:
+        """Disable linker stubs, and functions of other libraries where one was named."""
+        super().leave_out_stubs()
+        library = self.wanted.place.get("library", "").removesuffix(".so")
+        for location in self.locations if library and not self.pending else ():
+            file = os.path.basename(gdb.solib_name(location.address) or "")  # noqa: PTH119
+            if file.partition(".")[0] != library.partition(".")[0] and location.enabled:
+                location.enabled = False
+
+    def stop(self) -> bool:
+        """gdb calls this at each hit; False continues the program."""
+        if not super().stop() or _of_the_debugger(self.collection):
+            return False
+        place = self.wanted.place
+        if self.hits < place.get("hits", 0):
+            return False
+        if place.get("log"):
+            self.wanted.say(_BRACES.sub(_evaluated, place["log"]))
+            return False
+        reached = Reached((self.wanted.number,), gdb.newest_frame().pc(), self.flags, place["prototype"])
+        self.wanted.note(gdb.selected_thread().ptid[1], reached)
+        return True
+
+
+def _of_the_debugger(collection: Collection) -> bool:
+    """Whether debugpy's own Python runs in the selected thread."""
+    stack = collection.reader.stack(gdb.selected_thread().ptid[1], 0, "python")
+    return bool(stack.frames) and any(own in str(stack.frames[0].library) for own in _OWN)
+
+
+def _evaluated(found: re.Match[str]) -> str:
+    try:
+        return str(gdb.parse_and_eval(found[1]))
+    except gdb.error as error:
+        return f"{{{found[1]}: {error}}}"
+
+
+class Wanted:
+    """A breakpoint of the editor: one of gdb's, or one for each method of that name."""
+
+    def __init__(
+        self, collection: Collection, place: dict[str, Any], note: Note, say: Callable[[str], None]
+    ) -> None:
+        self.collection, self.place, self.note, self.say = collection, place, note, say
+        self.number: int = place["number"]
+        self.placed: list[Placed] = []
+        self.refused = ""
+        self.plant()
+
+    def plant(self) -> bool:
+        """Set it, where that is possible by now; True where that is new."""
+        if self.placed:
+            return False
+        try:
+            if self.place["spec"]:
+                self.placed = [Placed(self, self.place["spec"])]
+            else:
+                for row in rows(self.collection.reader.memory, self.place["dotted"]):
+                    spec, flags = at_entry(row.address), row.flags
+                    self.placed.append(Placed(self, spec, 0 if spec != f"*{row.address:#x}" else flags))
+        except (gdb.error, RuntimeError) as error:
+            self.refused = str(error)
+        return bool(self.placed)
+
+    def told(self) -> dict[str, Any]:
+        """Whether it is in place, and the line that gdb took."""
+        placed = [one for one in self.placed if one.is_valid() and not one.pending]
+        locations = [where for one in placed for where in one.locations if where.enabled]
+        lines = [where.source[1] for where in locations if where.source]
+        line = {"line": lines[0]} if lines else {}
+        return {"number": self.number, "verified": bool(locations), "refused": self.refused, **line}
+
+    def delete(self) -> None:
+        """Remove it."""
+        for one in self.placed:
+            if one.is_valid():
+                one.delete()
+
+
+class Once(gdb.Breakpoint):
+    """Stops one thread at a function's entry; all of a thread's go when one is reached."""
+
+    def __init__(self, thread: int, entry: dict[str, Any], note: Note) -> None:
+        spec = at_entry(entry["address"])
+        super().__init__(spec, internal=True)
+        self.silent = True
+        self.of_thread, self._note = thread, note
+        self._flags = entry["flags"] if spec == f"*{entry['address']:#x}" else 0
+
+    def stop(self) -> bool:
+        """Whether the thread is the one that was asked for."""
+        if gdb.selected_thread().ptid[1] != self.of_thread:
+            return False
+        self._note(self.of_thread, Reached((), gdb.newest_frame().pc(), self._flags))
+        return True
+
+
+def at_entry(address: int) -> str:
+    """Where to stop at a function: after its prologue where lines are known, else at its beginning."""
+    found = gdb.find_pc_line(address)
+    block = gdb.block_for_pc(address)
+    if found.symtab is None or not found.line or block is None:
+        return f"*{address:#x}"
+    while block.function is None and block.superblock is not None:
+        block = block.superblock
+    rows_inside = (one.pc for one in found.symtab.linetable() if one.line and address < one.pc < block.end)
+    return f"*{min(rows_inside, default=address):#x}"
+
+
+class Out(gdb.FinishBreakpoint):
+    """Stops where a frame returns to: on the way from C to the Python line that called it."""
+
+    def __init__(self, frame: gdb.Frame) -> None:
+        super().__init__(frame, internal=True)
+        self.silent = True

@@ -1,0 +1,118 @@
+"""Inside gdb: variables of a native frame as rows of an editor, which open until the thread goes on."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterator
+from typing import Any, Final
+
+import gdb
+
+from inspector.debugger.inside.method_tables import FASTCALL, KEYWORDS, NOARGS
+from inspector.debugger.inside.native_values import NativeValues, Variable, is_object, symbols
+from inspector.debugger.presets.prototypes import Prototype
+from inspector.facts.stack import Argument
+from inspector.facts.unknown import Unknown
+
+ITEMS_MAX: Final = 200
+_ARGUMENTS_MAX: Final = 64
+_WORD: Final = (1 << 64) - 1
+_OPEN: Final = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY)
+_CLOSED: Final = (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC, gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR)
+
+Row = dict[str, Any]
+"""name, type and value; `ref` where it opens, `object` where it is the address of a Python object."""
+
+
+class Opened:
+    """The values that rows refer to."""
+
+    def __init__(self) -> None:
+        self._values: dict[int, gdb.Value] = {}
+        self._last = 0
+
+    def forget(self) -> None:
+        """A thread goes on: values of before cannot be opened any more."""
+        self._values.clear()
+
+    def of_frame(self, read: NativeValues, frame: gdb.Frame) -> list[Row]:
+        """Arguments and variables of a frame with debug information."""
+        return [self._row(read, one) for one in (*symbols(frame, True), *symbols(frame, False))]
+
+    def children(self, read: NativeValues, ref: int) -> list[Row]:
+        """What a value has inside."""
+        return [self._row(read, one) for one in _children(self._values[ref])]
+
+    def evaluated(self, read: NativeValues, expression: str) -> Row:
+        """A C expression in the selected frame. Raises gdb.error."""
+        value = gdb.parse_and_eval(expression)
+        return self._row(read, Variable(expression, str(value.type), value))
+
+    def _row(self, read: NativeValues, one: Variable) -> Row:
+        row: Row = {"name": one.name, "type": one.type_name}
+        if isinstance(one.value, Unknown):
+            return {**row, "value": one.value.reason}
+        said = read.text(one.value)
+        row["value"] = said.reason if isinstance(said, Unknown) else said
+        if one.value.is_optimized_out:
+            return row
+        if is_object(one.value.type) and not isinstance(said, Unknown):
+            row["object"] = int(one.value) & _WORD
+        elif _opens(one.value.type.strip_typedefs()):
+            self._last += 1
+            self._values[self._last] = one.value
+            row["ref"] = self._last
+        return row
+
+
+def _opens(kind: gdb.Type) -> bool:
+    if kind.code == gdb.TYPE_CODE_PTR:
+        return kind.target().strip_typedefs().code not in _CLOSED
+    return kind.code in _OPEN
+
+
+def _children(value: gdb.Value) -> Iterator[Variable]:
+    kind = value.type.strip_typedefs()
+    if kind.code == gdb.TYPE_CODE_PTR:
+        target = kind.target().strip_typedefs()
+        if target.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
+            yield from _children(value.dereference())
+        else:
+            yield Variable("*", str(kind.target()), value.dereference())
+    elif kind.code == gdb.TYPE_CODE_ARRAY:
+        first, last = kind.range()
+        for i in range(first, min(last + 1, first + ITEMS_MAX)):
+            yield Variable(f"[{i}]", str(kind.target()), value[i])
+    else:
+        for field in kind.fields():
+            yield Variable(field.name or "(base)", str(field.type), value[field])
+
+
+def at_entry(read: NativeValues, frame: gdb.Frame, flags: int) -> list[Row]:
+    """The arguments of a method at its first instruction, by its METH_ flags (methodobject.h; x86-64)."""
+    one, two, three, four = (int(frame.read_register(name)) & _WORD for name in ("rdi", "rsi", "rdx", "rcx"))
+    found = [("self", one)]
+    if flags & FASTCALL:
+        keywords = read.memory.word(four + 16) if flags & KEYWORDS and four else 0
+        count = min((three & ~(1 << 63)) + keywords, _ARGUMENTS_MAX)
+        found += [(f"args[{i}]", read.memory.word(two + 8 * i)) for i in range(count)]
+        found += [("kwnames", four)] if keywords else []
+    elif not flags & NOARGS:
+        found += [("args", two)] + ([("kwargs", three)] if flags & KEYWORDS else [])
+    return [_object(read, name, at) for name, at in found]
+
+
+def _object(read: NativeValues, name: str, address: int) -> Row:
+    said = read.values.describe(address) if read.values is not None else f"{address:#x}"
+    if isinstance(said, Unknown):
+        return {"name": name, "type": "PyObject *", "value": said.reason}
+    row: Row = {"name": name, "type": "PyObject *", "value": said}
+    return {**row, "object": address} if address else row
+
+
+def without_lines(read: NativeValues, frame: gdb.Frame, prototype: Prototype | None) -> list[Row]:
+    """The arguments at a function's entry by its prototype, else the registers that arguments come in."""
+    return [_told(one) for one in read.arguments(frame, prototype)]
+
+
+def _told(one: Argument) -> Row:
+    value = one.value.reason if isinstance(one.value, Unknown) else one.value
+    return {"name": one.name, "type": one.type_name, "value": value}

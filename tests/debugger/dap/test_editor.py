@@ -1,0 +1,254 @@
+"""An editor debugs Python and C in one session: real debugpy, real gdb, a small client of the protocol."""
+
+# SPDX-License-Identifier: MIT
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import specimens
+from dap_client import Editor, Message
+from debugged import until
+
+from inspector.debugger import healing
+from inspector.debugger.memory import proc
+
+pytestmark = [pytest.mark.debugger, pytest.mark.timeout(180)]
+
+C = r"""
+#include <Python.h>
+typedef struct { int x, y; double w; } pair;
+__attribute__((noinline)) long inner(long n, pair *p) {
+    long m = n * 2;
+    p->x = (int)m; /* inner */
+    return m + p->y;
+}
+static PyObject *twice(PyObject *self, PyObject *seq) {
+    pair p = {1, 2, 3.5};
+    long got = inner(PyList_Size(seq), &p); /* twice */
+    return PyLong_FromLong(got);
+}
+"""
+PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import dapped
+def work(items):
+    a = np.arange(3.0)
+    got = dapped.twice(items)
+    dot = np.dot(a, a)
+    return got + dot
+def forever():
+    while True:
+        dapped.twice([])
+if sys.argv[2:]:
+    print("begun", flush=True)
+    forever()
+work([1, 2, 3])
+"""
+CALL, DOT = 8, 9
+
+
+def module() -> Path:
+    return specimens.library("dapped", C, flags=("-O0",))
+
+
+def source() -> str:
+    return str(module().parent / "dapped.c")
+
+
+def line(mark: str) -> int:
+    return next(n for n, text in enumerate(C.splitlines(), 1) if f"/* {mark} */" in text)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    return str(path)
+
+
+@pytest.fixture
+def editor() -> Iterator[Editor]:
+    with Editor() as one:
+        yield one
+    for message in one.heard:
+        conforms(message)
+
+
+@functools.cache
+def schema() -> Message:
+    folder = find_spec("debugpy").submodule_search_locations[0]  # type: ignore[union-attr, index]
+    return json.loads(next(Path(folder).rglob("debugProtocol.json")).read_text())  # type: ignore[no-any-return]
+
+
+def conforms(message: Message) -> None:
+    """Whether a message is as the protocol's published schema has it; debugpy's own events are not in it."""
+    name = message.get("command") or message.get("event") or ""
+    kind = (
+        "ErrorResponse"
+        if message.get("success") is False
+        else f"{name[:1].upper()}{name[1:]}{message['type'].title()}"
+    )
+    if kind in schema()["definitions"]:
+        jsonschema.Draft4Validator({**schema(), "$ref": f"#/definitions/{kind}"}).validate(message)
+
+
+def launched(editor: Editor, program: str, **places: Any) -> None:
+    editor.begun("launch", program=program, args=[str(module().parent)], console="internalConsole", **places)
+
+
+def stops(editor: Editor, step: str, thread: int) -> tuple[Message, list[Message]]:
+    """One step: the stop and its stack."""
+    editor.ask(step, threadId=thread)
+    stop = editor.event("stopped")
+    return stop, editor.stack(stop["threadId"])
+
+
+def names(stack: list[Message]) -> list[tuple[str, int]]:
+    return [(frame["name"].partition(" [")[0], frame["line"]) for frame in stack]
+
+
+@pytest.mark.quick
+def test_one_stack_of_both_languages_and_their_variables(editor: Editor, program: str) -> None:
+    launched(editor, program, source={program: [CALL], source(): [line("inner")]})
+    thread = editor.event("stopped", reason="breakpoint")["threadId"]
+    assert names(editor.stack(thread))[0] == ("work", CALL)
+    _, stack = stops(editor, "continue", thread)
+    work = [("inner", line("inner")), ("twice", line("twice")), ("[interpreter]", 0), ("work", CALL)]
+    assert names(stack)[:-1] == work and stack[2]["presentationHint"] == "subtle"
+    assert editor.locals(stack[0])["m"]["value"] == "6"
+    assert editor.inside(editor.locals(stack[0])["p"])["w"]["value"] == "3.5"
+    seq = editor.locals(stack[1])["seq"]
+    assert seq["value"] == "list [1, 2, 3]" and editor.inside(seq)["[2]"]["value"] == "3"
+    array = editor.locals(stack[3])["a"]
+    assert array["value"] == "f8 (3,) 0.0, 1.0, 2.0" and editor.inside(array)["strides"]["value"] == "(8,)"
+    assert editor.ask("evaluate", expression="n + p->y", frameId=stack[0]["id"])["result"] == "5"
+    assert editor.ask("evaluate", expression="items[1]", frameId=stack[3]["id"])["result"] == "2"
+    assert "has 3 items" in editor.refused("evaluate", expression="items[7]", frameId=stack[3]["id"])
+    assert names(stops(editor, "next", thread)[1])[0] == ("inner", line("inner") + 1)
+    assert names(stops(editor, "stepOut", thread)[1])[0] == ("twice", line("twice"))
+    assert names(stops(editor, "stepOut", thread)[1])[0] == ("work", CALL)
+    stop, stack = stops(editor, "next", thread)
+    assert (stop["reason"], names(stack)[0]) == ("step", ("work", DOT))
+    editor.ask("continue", threadId=thread)
+    editor.event("exited", exitCode=0)
+
+
+def test_step_into_what_the_line_calls(editor: Editor, program: str) -> None:
+    """Into C with lines, and with symbols only; Continue gives up what is left of the step."""
+    launched(editor, program, source={program: [CALL]})
+    thread = editor.event("stopped")["threadId"]
+    stop, stack = stops(editor, "stepIn", thread)
+    assert (stop["reason"], names(stack)[0][0]) == ("step", "twice")
+    assert editor.locals(stack[0])["seq"]["value"] == "list [1, 2, 3]"
+    assert names(stops(editor, "stepOut", thread)[1])[0] == ("work", CALL)
+    assert names(stops(editor, "next", thread)[1])[0] == ("work", DOT)
+    _, stack = stops(editor, "stepIn", thread)
+    assert [name for name, _ in names(stack)][-2:] == ["work", "<module>"]
+    assert editor.locals(stack[0])["args[0]"]["value"] == "numpy.ndarray f8 (3,) 0.0, 1.0, 2.0"
+    editor.ask("continue", threadId=thread)
+    editor.event("exited", exitCode=0)
+    assert sum(one.get("event") == "stopped" for one in editor.heard) == 5
+
+
+def test_functions_are_found_by_name(editor: Editor, program: str) -> None:
+    found = ("numpy.dot", "dapped.so!inner", "PyArray_NoSuch", "nosuch.f")
+    launched(editor, program, functions=found)
+    stop = editor.event("stopped")
+    assert names(editor.stack(stop["threadId"]))[0][0] == "inner"
+    stop, stack = stops(editor, "continue", stop["threadId"])
+    assert editor.locals(stack[0])["args[1]"]["value"] == "numpy.ndarray f8 (3,) 0.0, 1.0, 2.0"
+    told = {
+        one["body"]["breakpoint"]["id"]: one["body"]["breakpoint"]
+        for one in editor.heard
+        if one.get("event") == "breakpoint"
+    }
+    assert [row["verified"] for _, row in sorted(told.items())] == [True, True, False, False]
+    assert "no loaded library of nosuch has f" in told[max(told)]["message"]
+    editor.ask("disconnect", terminateDebuggee=True)
+
+
+def attached(editor: Editor, program: str) -> subprocess.Popen[str]:
+    """A program that calls C for ever, stopped there."""
+    command = [sys.executable, "-P", program, str(module().parent), "forever"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None and child.stdout.readline() == "begun\n"
+    editor.begun("attach", processId=child.pid, source={source(): [line("inner")]})
+    stop = editor.event("stopped")
+    assert [name for name, _ in names(editor.stack(stop["threadId"]))][-2:] == ["forever", "<module>"]
+    return child
+
+
+def left(pid: int) -> Callable[[], bool]:
+    """Whether a process runs, untraced, and its code is as its files have it."""
+
+    def runs() -> bool:
+        free = not proc.tracer(pid) and proc.alive(pid) and not proc.thread_states(pid) & {"T", "t"}
+        return free and not healing.differences(pid)
+
+    return runs
+
+
+@pytest.mark.parametrize("how", ["disconnect", "kill"])
+def test_an_attached_program_runs_on(editor: Editor, program: str, how: str) -> None:
+    with attached(editor, program) as child:
+        try:
+            if how == "disconnect":
+                editor.ask("disconnect")
+            else:
+                os.kill(editor.child.pid, signal.SIGKILL)
+            until(left(child.pid), 5.0)
+            before = ticks(child.pid)
+            until(lambda: ticks(child.pid) > before, 5.0)
+        finally:
+            child.kill()
+
+
+def ticks(pid: int) -> int:
+    """Processor time that a process has used."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11])
+
+
+@pytest.mark.quick
+def test_what_is_no_message_is_refused_and_the_session_goes_on(editor: Editor, program: str) -> None:
+    for wrong in (
+        b"{",
+        b"[]",
+        b'{"type": "request"}',
+        b'{"type": "request", "seq": 1, "command": "x", "arguments": 3}',
+    ):
+        editor.raw(b"Content-Length: %d\r\n\r\n%s" % (len(wrong), wrong))
+        assert "not a message" in editor.wait(lambda one: one.get("success") is False)["message"]
+    editor.raw(b"Content-Length: x\r\n\r\n")
+    assert "Content-Length" in editor.wait(lambda one: one.get("success") is False)["message"]
+    for command in ("stackTrace", "next", "configurationDone", "variables", "setBreakpoints", "nosuch"):
+        assert editor.refused(command)
+    assert "bad arguments" in editor.refused("setFunctionBreakpoints")
+    launched(editor, program, source={source(): [line("inner"), 9000]})
+    thread = editor.event("stopped")["threadId"]
+    assert editor.refused("scopes", frameId=1_999_999_999)
+    assert editor.refused("variables", variablesReference=1_999_999_999)
+    assert "No symbol" in editor.refused(
+        "evaluate", expression="nosuch", frameId=editor.stack(thread)[0]["id"]
+    )
+    editor.ask("disconnect", terminateDebuggee=True)
+
+
+def test_without_debugpy_one_sentence_says_so() -> None:
+    begin = "import sys; sys.modules['debugpy'] = None; from inspector.faces.cli import main; "
+    begin += "sys.exit(main(['dap']))"
+    body = b'{"seq": 1, "type": "request", "command": "initialize", "arguments": {}}'
+    asked = b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+    done = subprocess.run([sys.executable, "-P", "-c", begin], input=asked, capture_output=True, timeout=60)
+    assert b"pip install 'native-inspector[debug]'" in done.stdout and done.returncode == 2
+    assert b"debugpy, which is not installed" in done.stderr
