@@ -40,6 +40,11 @@ class Beyond:
         """A row, once; of a Python object's rows, what all of them say it owns."""
         self.rows[row.address] = row
 
+    def add_block(self, owner: int, address: int, size: int, kind: str) -> None:
+        """A block of memory that the Python object at `owner` alone owns."""
+        self.add(Counted(owner, 0, 0, "", (0, 0), (address | ODD,)))
+        self.add(Counted(address | ODD, 1, size, kind, (address, address + size), ()))
+
     def named(self) -> list[Any]:
         """The Python objects that rows own, with references."""
         import ctypes  # a process without such objects does not load it

@@ -6,6 +6,7 @@ from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Adapter
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.told import Layer, Told, field
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
@@ -35,6 +36,15 @@ class Capsules(Adapter):
             return ()
         start = found.address + DATA
         return (Range(Address(start), Address(start + found.first * ITEM_BYTES[found.type])),)
+
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """What a capsule of Arrow owns: the buffer that a NumPy array shows."""
+        if name_of(x) == "arrow::Buffer":
+            from inspector.adapters.pyarrow_beyond import add_from
+            from inspector.adapters.pyarrow_buffers import ADAPTER as ARROW
+            from inspector.objects.layouts.shared_pointers import block_bytes
+
+            add_from(x, at := _words(x)[POINTER], block_bytes(at), found, ARROW.owner_at)
 
     def called(self, x: Any) -> str:
         """The R vector it points to, with R's reference count."""

@@ -5,9 +5,10 @@ import ctypes
 from typing import Any
 
 from inspector.adapters.base import Adapter, Elements, type_attribute, type_module
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.language import asked
 from inspector.facts.unknown import Unknown
-from inspector.objects.classes import type_bases, type_namespace
+from inspector.objects.classes import basic_size, type_bases, type_namespace
 
 _CDATA = ctypes.Structure.__mro__[-2]
 _BASE = type_attribute(_CDATA, "_b_base_").__get__
@@ -48,6 +49,13 @@ class CtypesMemory(Adapter):
     def owns(self, x: Any) -> bool | Unknown:
         """`_b_needsfree_`: 0, with no object held, means unowned bytes (from_address)."""
         return bool(_NEEDS_FREE(x))
+
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """The block it allocated, unless its bytes fit into the object."""
+        address, size = ctypes.addressof(x), ctypes.sizeof(x)
+        inside = id(x) <= address < id(x) + basic_size(type(x))
+        if _NEEDS_FREE(x) and not inside:
+            found.add_block(id(x), address, size, "ctypes memory")
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """`_b_needsfree_` as ctypes reports it."""

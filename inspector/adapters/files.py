@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Adapter, type_name
+from inspector.adapters.beyond import Beyond, Counted
 from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
@@ -15,6 +16,11 @@ from inspector.facts.unknown import Address, Unknown
 WORD = 8
 BUFFER, POSITION, SIZE = 2 * WORD, 3 * WORD, 4 * WORD
 """Offsets in the struct `bytesio` (Modules/_io/bytesio.c): buf, pos, string_size."""
+TEXT_SIZE, STATE, TEXTS, UCS4 = 5 * WORD, 6 * WORD, (7 * WORD, 8 * WORD), 4
+"""Offsets in `stringio` (Modules/_io/stringio.c): buf_size, state, the writer's str (up to CPython 3.11 two
+lists); bytes of a character in buf."""
+ACCUMULATING = 2
+"""State in which what was written is not in buf yet."""
 PAYLOAD = sys.getsizeof(b"") - 1
 """Offset of the bytes in a bytes object."""
 _BUFFERED = (io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
@@ -39,6 +45,17 @@ class Files(Adapter):
             raise ValueError("a BytesIO does not share the bytes it was made of")
         if after is None or (after[0] == id(content)) or after[2] != 1:
             raise ValueError("a written BytesIO still shares")
+
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """What a StringIO holds: what was written, as str, or a block of characters."""
+        if type(x) is not io.StringIO:
+            return
+        block, length, state, *texts = (_word(id(x) + at) for at in (BUFFER, TEXT_SIZE, STATE, *TEXTS))
+        written = tuple(one for one in texts if one and _word(one + WORD) in (id(str), id(list)))
+        if state & 0xFFFFFFFF != ACCUMULATING:
+            found.add_block(id(x), block, length * UCS4, "StringIO's characters")
+        elif written:
+            found.add(Counted(id(x), 0, 0, "", (0, 0), written))
 
     def layers(self, x: Any) -> Told:
         """closed or computed; a BytesIO's bytes as a buffer."""
@@ -72,6 +89,10 @@ def _bytes(x: io.BytesIO) -> tuple[int, int, int] | None:
     content, _, size = (int.from_bytes(raw[i : i + WORD], "little") for i in range(0, 3 * WORD, WORD))
     count = _native.read(content, WORD) if content else None
     return None if count is None else (content, size, int.from_bytes(count, "little") & 0xFFFFFFFF)
+
+
+def _word(address: int) -> int:
+    return int.from_bytes(_native.read(address, WORD) or b"", "little")
 
 
 def _shared(x: io.BytesIO) -> tuple[Layer, ...]:

@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 
 from inspector import _native
 from inspector.adapters.base import Adapter, Column, Elements, type_module, type_name
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, is_array
 from inspector.adapters.told import DERIVED, Finding, Layer, Told, attribute, field, finding, of_type
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
 from inspector.objects.layouts.overlap import merged
+from inspector.objects.layouts.shared_pointers import words_at
 
 _POINTER_AT = 32
 """Offset of the shared pointer in pyarrow.lib.Buffer: after header, weakref list and Cython's table."""
@@ -131,6 +133,18 @@ class PyarrowBuffers(Adapter):
         root = _root(buffer)
         kind, words = self._kind(root)
         return ctypes.cast(words[kind.owner_word], ctypes.py_object).value if kind.owner_word else None
+
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """Its arrays and buffers in C++, and the Python objects that those refer to."""
+        from inspector.adapters import pyarrow_beyond
+
+        pyarrow_beyond.add(x, found, self.owner_at)
+
+    def owner_at(self, address: int) -> int:
+        """Address of the Python object that a buffer in C++ refers to; 0 for none."""
+        words = words_at(address, _WORDS)
+        word = self._kinds.get(words[0], UNSEEN).owner_word if words else 0
+        return words[word] if word else 0
 
     def _title(self, buffer: Any) -> str:
         """Who frees a buffer's bytes; "" if its class is unknown, "borrowed" if it holds None."""

@@ -25,6 +25,7 @@ _NOT_ADAPTERS = (
     "formats",
     "holders",
     "protocols",
+    "pyarrow_beyond",
     "registry",
     "spans",
     "told",

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from inspector.adapters.beyond import ODD, Beyond, Counted
 from inspector.objects.layouts import torch_nodes
-from inspector.objects.layouts.torch_nodes import FUNCTION_NODE, block_bytes, is_undefined
+from inspector.objects.layouts.shared_pointers import block_bytes
+from inspector.objects.layouts.torch_nodes import FUNCTION_NODE, is_undefined
 from inspector.objects.layouts.torch_tensors import Storage, class_of, storage, tensor, words_at
 
 STORAGE, TENSOR, NODE = "torch storage", "torch tensor in C++", "torch graph node"

@@ -83,6 +83,8 @@ static inline Py_ssize_t compat_refcount(PyObject *object /* borrowed */) {
 #define COMPAT_INT_SIZE_FIELD "ob_size"
 #endif
 
+#define COMPAT_BYTESIO_VISITS \
+    (PY_VERSION_HEX >= 0x030C0000) // its tp_traverse: the bytes that __sizeof__ counts
 #define COMPAT_LINES_BY_TRACE (PY_VERSION_HEX < 0x030C0000) // later sys.monitoring tells lines (PEP 669)
 
 // Names of the tp_flags bits (Include/object.h): FLAG(name). COMPAT_TYPE_FLAGS_NEW: what some version lacks.

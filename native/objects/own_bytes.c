@@ -90,6 +90,11 @@ static int own_bytes_trusts(PyTypeObject *owner) {
     return 0;
 }
 
+// Whether tp_traverse visits what `__sizeof__` counts.
+static int own_bytes_are_visited(PyTypeObject *owner) {
+    return COMPAT_BYTESIO_VISITS && strcmp(owner->tp_name, "_io.BytesIO") == 0;
+}
+
 // The entry `__sizeof__` of one class, found by its name's text: no hash, no `__eq__` of odd keys. Borrowed.
 static PyObject *own_sizeof(PyTypeObject *type) {
     _owned_ PyObject *dict = compat_type_dict(type); // owned
@@ -112,6 +117,7 @@ static own_bytes_how choose(PyTypeObject *owner) {
            : owner == &PyByteArray_Type                         ? OWN_BYTEARRAY
            : owner == &PyLong_Type                              ? OWN_INT
            : owner == &PyUnicode_Type                           ? OWN_STR
+           : own_bytes_are_visited(owner)                       ? OWN_BASIC
            : own_bytes_trusts(owner)                            ? OWN_CALL
                                                                 : OWN_BASIC;
 }

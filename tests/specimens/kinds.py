@@ -39,6 +39,7 @@ STANDARD: Final = {
     "BytesIO": "io.BytesIO(bytes(1_000_000))",
     "BytesIO that was written": "written(io.BytesIO(), b'x')",
     "StringIO": "written(io.StringIO(), 'x')",
+    "StringIO that was read": "read(written(io.StringIO(), 'x'))",
     "ctypes array": "(ctypes.c_double * 125_000)()",
     "ctypes structures": "[Structure() for _ in range(4_000)]",
     "ctypes buffer": "ctypes.create_string_buffer(1_000_000)",

@@ -83,6 +83,12 @@ def written(file: Any, text: Any) -> Any:
     return file
 
 
+def read(file: Any) -> Any:
+    file.seek(5)
+    file.read(9)
+    return file
+
+
 def default(count: int) -> Any:
     x: Any = collections.defaultdict(list)
     for n in range(count):

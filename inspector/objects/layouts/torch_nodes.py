@@ -8,11 +8,11 @@ class: they are found by the form of SavedVariable. Before use, the adapter comp
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
 from typing import Final
 
 from inspector.facts.record import dataclass
+from inspector.objects.layouts.shared_pointers import block_bytes
 from inspector.objects.layouts.torch_tensors import (
     COUNT,
     HAS_WRAPPER,
@@ -188,12 +188,3 @@ def _is_counted(address: int) -> bool:
         return False
     kind = class_of(address)
     return bool(kind) and kind not in (UNDEFINED, "StorageImpl")
-
-
-_usable = ctypes.CDLL(None).malloc_usable_size
-_usable.argtypes, _usable.restype = (ctypes.c_void_p,), ctypes.c_size_t
-
-
-def block_bytes(address: int) -> int:
-    """Bytes of the allocator's block that begins at an address."""
-    return int(_usable(address))

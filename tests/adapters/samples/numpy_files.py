@@ -21,3 +21,4 @@ def samples():
     shut = np.nditer([np.arange(2)])
     shut.close()
     yield shut
+    yield np.arange(6).reshape(2, 3).flat
