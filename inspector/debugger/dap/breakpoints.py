@@ -1,7 +1,6 @@
 """Breakpoints of an editor: those of native code by gdb, those of Python by debugpy."""
 
 # SPDX-License-Identifier: MIT
-import contextlib
 import itertools
 import time
 from typing import Any, Final
@@ -42,7 +41,9 @@ class Breakpoints(WithGdb):
     def after(self) -> None:
         """Set what waited for debugpy's own gdb."""
         if self._free_at and (not proc.tracer(self.native.pid) or time.monotonic() > self._free_at):
-            self._place_all()
+            self._free_at, self.tick_s, self._configured = 0.0, TICK_S, True
+            if any(self._places.values()):
+                self.with_gdb(self._place_all, lambda error: None)
         super().after()
 
     def do_attach(self, request: Message) -> None:
@@ -63,22 +64,26 @@ class Breakpoints(WithGdb):
         self.native.pid = int(pid or self.native.pid)
         if proc.tracer(self.native.pid):  # debugpy's own gdb, which leaves when its attach was answered
             self._free_at, self.tick_s = time.monotonic() + _FREE_S, _POLL_S
+            self._go_on(request)
+        elif any(self._places.values()):
+            self.with_gdb(lambda: self._place_all(request), lambda error: self._go_on(request))
         else:
-            self._place_all()
-        self.forward(request)
-        self.ask("threads", self.heard_threads)
+            self._go_on(request)
 
     def heard_threads(self, told: Message) -> None:
         """debugpy's threads."""
 
-    def _place_all(self) -> None:
-        self._free_at, self.tick_s, self._configured = 0.0, TICK_S, True
-        if any(self._places.values()):
-            with contextlib.suppress(InspectorError):
-                self.attach()
-                for group, places in self._places.items():
-                    for row in self._set(group, places):
-                        self.event("breakpoint", reason="changed", breakpoint=row)
+    def _place_all(self, request: Message | None = None) -> None:
+        for group, places in self._places.items():
+            for row in self._set(group, places):
+                self.event("breakpoint", reason="changed", breakpoint=row)
+        self._go_on(request)
+
+    def _go_on(self, request: Message | None) -> None:
+        self._configured = not self._free_at
+        if request is not None:
+            self.forward(request)
+            self.ask("threads", self.heard_threads)
 
     def _set(self, group: str, places: list[Place]) -> list[Message]:
         told = self.native.set(group, [place for place in places if "wrong" not in place])
@@ -122,12 +127,10 @@ class Breakpoints(WithGdb):
         if not self._configured:
             self.answer(request, breakpoints=[_later(place) for place in places])
         elif places or known:
-            try:
-                self.attach()
-                self.answer(request, breakpoints=self._set(group, places))
-            except InspectorError as error:
-                rows = [{"id": one["number"], "verified": False, "message": str(error)} for one in places]
-                self.answer(request, breakpoints=rows)
+            self.with_gdb(
+                lambda: self.answer(request, breakpoints=self._set(group, places)),
+                lambda error: self.answer(request, breakpoints=[_refused(one, error) for one in places]),
+            )
         else:
             self.answer(request, breakpoints=[])
 
@@ -141,6 +144,10 @@ class Breakpoints(WithGdb):
 
 def _wrong(place: Place) -> Message:
     return {"id": place["number"], "verified": False, "message": place["wrong"]}
+
+
+def _refused(place: Place, error: InspectorError) -> Message:
+    return _wrong({**place, "wrong": str(error)})
 
 
 def _later(place: Place) -> Message:

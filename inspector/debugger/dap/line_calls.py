@@ -21,8 +21,8 @@ from typing import Any
 _MISSING = object()
 _DEPTH_MAX = 4
 _HEAD = object.__basicsize__
-_INIT, _NEW, _VECTORCALL_OFFSET, _FLAGS, _CALL = 280, 296, 40, 152, 112
-"""Offsets in a type after its PyVarObject head: tp_init, tp_new, tp_vectorcall_offset, tp_flags, tp_call."""
+_INIT, _NEW, _VECTORCALL_OFFSET, _CALL = 272, 288, 32, 104
+"""Offsets in a type after its PyVarObject head: tp_init, tp_new, tp_vectorcall_offset, tp_call."""
 _OPERATORS = {
     ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__",
     ast.FloorDiv: "__floordiv__", ast.Mod: "__mod__", ast.Pow: "__pow__", ast.MatMult: "__matmul__",

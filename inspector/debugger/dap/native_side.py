@@ -4,13 +4,17 @@
 import contextlib
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from inspector.debugger.client import ATTACH_S, Client
 from inspector.debugger.lines import Message
 from inspector.errors import InspectorError
 
+GUARD_S: Final = 1.0
+"""Seconds for the program to arm its guard: it cannot while C code has the GIL."""
 LEAVE_S: Final = 10.0
+_PACKAGE: Final = str(Path(__file__).resolve().parents[2] / "__init__.py")
 _ANSWER_S: Final = 10.0
 
 
@@ -63,3 +67,16 @@ class NativeSide:
             with contextlib.suppress(InspectorError):
                 client.call("leave", LEAVE_S)
             client.close()
+
+
+def guard(armed: bool) -> str:
+    """Python that arms or disarms the guard of native/watch/breakpoint_guard.c in the program, which then
+    survives a killed gdb. Nothing happens where this very package cannot be imported there."""
+    text = f"""
+import importlib.util
+spec = importlib.util.find_spec("inspector")
+if spec is not None and spec.origin == {_PACKAGE!r}:
+    from inspector import _native
+    _native.traps_{"arm" if armed else "disarm"}()
+"""
+    return f"try:\n    exec({text!r}, {{}})\nexcept Exception:\n    pass"

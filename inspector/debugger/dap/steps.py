@@ -113,13 +113,19 @@ class Steps(Breakpoints):
 
     def _step_into(self, request: Message, told: Message) -> None:
         """One-shot breakpoints at the functions that the line will call; then debugpy steps."""
-        with contextlib.suppress(InspectorError, ValueError, SyntaxError, KeyError):
+        found: Message = {}
+        with contextlib.suppress(ValueError, SyntaxError, KeyError):
             found = json.loads(ast.literal_eval(told["body"]["result"]))
-            if told["success"] and found["entries"]:
-                self.attach()
-                self._known[found["thread"]] = request["arguments"]["threadId"]
-                self.native.call("once", **found)
-                self._stepping.add(request["arguments"]["threadId"])
+        if found.get("entries"):
+            self.with_gdb(lambda: self._arm(request, found), lambda error: self.forward(request))
+        else:
+            self.forward(request)
+
+    def _arm(self, request: Message, found: Message) -> None:
+        thread = request["arguments"]["threadId"]
+        self._known[found["thread"]] = thread
+        self.native.call("once", **found)
+        self._stepping.add(thread)
         self.forward(request)
 
     def _step(self, request: Message) -> None:

@@ -2,8 +2,10 @@
 
 # SPDX-License-Identifier: MIT
 import selectors
+import time
+from collections.abc import Callable
 
-from inspector.debugger.dap.native_side import NativeSide
+from inspector.debugger.dap.native_side import GUARD_S, NativeSide, guard
 from inspector.debugger.dap.relay import Relay
 from inspector.debugger.dap.shown import Shown
 from inspector.debugger.dap.wire import Message, Messages
@@ -18,15 +20,38 @@ class WithGdb(Relay):
         self.native = NativeSide()
         self.shown = Shown(self.native)
         self.standing: dict[int, tuple[int, bool]] = {}
+        self._due: list[tuple[Callable[[], None], Callable[[InspectorError], None]]] = []
+        self._due_at = 0.0
 
     def after(self) -> None:
-        """Hear what gdb has told."""
+        """Hear what gdb has told; attach it where the program did not answer."""
+        if self._due and time.monotonic() > self._due_at:
+            self._attach_now()
         while self.native.client is not None and self.native.client.events:
             event = self.native.client.events.pop(0)
             getattr(self, f"gdb_{event['event']}")(event)
 
-    def attach(self) -> None:
-        """gdb on the program, once. Raises InspectorError, and tells the editor why the first time."""
+    def with_gdb(self, then: Callable[[], None], refused: Callable[[InspectorError], None]) -> None:
+        """Call `then` when gdb is attached, or `refused`. Before that the program arms its guard."""
+        if self.native.client is not None or self.native.refused or not self.native.pid:
+            self._due = [*self._due, (then, refused)]
+            self._attach_now()
+            return
+        self._due.append((then, refused))
+        if len(self._due) == 1:
+            self._due_at = time.monotonic() + GUARD_S
+            self.ask("evaluate", lambda told: self._attach_now(), expression=guard(True), context="repl")
+
+    def _attach_now(self) -> None:
+        due, self._due = self._due, []
+        for then, refused in due:
+            try:
+                self._attach()
+                then()
+            except InspectorError as error:
+                refused(error)
+
+    def _attach(self) -> None:
         if self.native.client is not None:
             return
         known = self.native.refused
@@ -75,7 +100,9 @@ class WithGdb(Relay):
 
     def do_disconnect(self, request: Message) -> None:
         """gdb leaves first: debugpy answers only while the program runs."""
-        self.leave()
+        if self.native.client is not None:
+            self.leave()
+            self.ask("evaluate", lambda told: None, expression=guard(False), context="repl")
         self.forward(request)
 
     do_terminate = do_disconnect

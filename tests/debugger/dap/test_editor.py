@@ -199,12 +199,16 @@ def left(pid: int) -> Callable[[], bool]:
     return runs
 
 
-@pytest.mark.parametrize("how", ["disconnect", "kill"])
+@pytest.mark.parametrize("how", ["disconnect", "kill the adapter", "kill gdb"])
 def test_an_attached_program_runs_on(editor: Editor, program: str, how: str) -> None:
     with attached(editor, program) as child:
         try:
             if how == "disconnect":
                 editor.ask("disconnect")
+            elif how == "kill gdb":
+                os.kill(proc.tracer(child.pid), signal.SIGKILL)
+                editor.event("continued")
+                assert "gdb is gone" in editor.set(source(), line("inner"))[0]["message"]
             else:
                 os.kill(editor.child.pid, signal.SIGKILL)
             until(left(child.pid), 5.0)

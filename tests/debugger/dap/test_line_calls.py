@@ -1,0 +1,73 @@
+"""Which C functions a Python line will call is known before it runs."""
+
+# SPDX-License-Identifier: MIT
+import builtins
+import ctypes
+import functools
+import json
+import math
+import threading
+from pathlib import Path
+from typing import Any
+
+import cffi
+import numpy
+import pytest
+
+from inspector.binaries.addresses import place
+from inspector.debugger.dap.line_calls import line_calls
+from inspector.facts.unknown import Unknown
+
+pytestmark = pytest.mark.debugger
+
+FFI = cffi.FFI()
+FFI.cdef("int abs(int);")
+
+
+class Lazy:
+    ran = False
+
+    @property
+    def dot(self) -> Any:
+        Lazy.ran = True
+        return numpy.dot
+
+
+NAMES: dict[str, Any] = {
+    "np": numpy,
+    "a": numpy.arange(3.0),
+    "math": math,
+    "root": functools.partial(math.sqrt, 2),
+    "c": ctypes.CDLL(None),
+    "lib": FFI.dlopen(None),
+    "lazy": Lazy(),
+}
+LINES = {
+    "np.dot(a, np.array([1, 2]))": {"array_matrixproduct", "array_array"},
+    "a @ a": {"array_matrix_multiply"},
+    "np.add(a, a)": {"ufunc_generic_vectorcall"},
+    "a[0]": {"array_subscript"},
+    "a.sum().item()": {"array_sum"},
+    "np.ndarray((2,))": {"array_new"},
+    "np.ndarray((2,)).fill(0)": {"array_new", "array_fill"},
+    "if math.sqrt(2) > 1:\n    math.sin(1)": {"math_sqrt"},
+    "root()": {"math_sqrt"},
+    "c.abs(-3)": {"abs"},
+    "lib.abs(-3)": {"abs"},
+    "lazy.dot(a, a)": set(),
+    "nosuch(1)": set(),
+    "def f(": set(),
+}
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_the_functions_of_a_line(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "line.py"
+    path.write_text(text)
+    NAMES["c"].abs, NAMES["lib"].abs  # found at their first use
+    told = json.loads(line_calls(str(path), 1, (NAMES, vars(builtins))))
+    assert told["thread"] == threading.get_native_id()
+    symbols = [place(entry["address"]).symbol for entry in told["entries"]]
+    assert not any(isinstance(symbol, Unknown) for symbol in symbols)
+    assert {str(symbol).lstrip("_") for symbol in symbols} == LINES[text]
+    assert not Lazy.ran
