@@ -78,14 +78,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE",
         help="let faults that FILE lists pass; if there is no FILE, write all that are found into it",
     )
+    parser.getgroup("inspector").addoption(
+        "--inspect-memory",
+        metavar="BYTES",
+        type=_bytes,
+        help="fail each test that leaves more memory in use (10MB); names what grew and who holds it",
+    )
+
+
+def _bytes(text: str) -> int:
+    from inspector.facts.amounts import bytes_in
+
+    return bytes_in(text)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Run a marked test in the block of its marker: a breach fails it, with the call and the line."""
     found = {name: marker for name in PROMISES if (marker := item.get_closest_marker(name)) is not None}
-    kept = _no_leaks(item)
-    if not found and kept is None:
+    kept, budget = _no_leaks(item), item.config.getoption("--inspect-memory")
+    if not found and kept is None and budget is None:
         return (yield)
     from inspector.errors import InspectorError
     from inspector.sessions import no_new, promises
@@ -93,6 +105,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     is_over = False
     try:
         with ExitStack() as blocks:
+            if budget is not None:
+                from inspector.sessions.growth import MemoryBudget
+
+                blocks.enter_context(MemoryBudget(budget))
             for name, marker in found.items():
                 room = no_new if name == "no_new" else promises
                 blocks.enter_context(getattr(room, name)(*marker.args, **marker.kwargs))

@@ -19,8 +19,8 @@ from inspector.errors import InspectorError
 from inspector.faces.arguments import DRAW, LEAKS, ON, WRITE
 from inspector.report import Report
 from inspector.sessions import leaks
+from inspector.sessions.growth import with_growth
 from inspector.sessions.leaks import Leaked
-from inspector.sessions.leaks_growth import with_growth
 from inspector.sessions.lost import lost, with_lost
 from inspector.sessions.memory import memory
 

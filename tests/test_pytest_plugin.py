@@ -67,3 +67,30 @@ def test_a_test_that_leaves_new_objects_fails_with_the_path_that_holds_them(tmp_
     told = pytest_in(tmp_path, "--strict-markers", tests=KEEPS)
     assert "1 failed, 1 passed" in told
     assert "1 new object of" in told and "test_shown.kept[0]" in told
+
+
+GROWS = """
+import ctypes
+
+libc, kept, blocks = ctypes.CDLL(None), [], []
+libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
+
+def test_keeps():
+    kept.append(bytearray(30_000_000))
+
+def test_keeps_in_c():
+    blocks.extend(libc.malloc(50_000) for _ in range(400))
+    for block in blocks:
+        ctypes.memset(block, 1, 50_000)
+
+def test_lets_go():
+    assert len(bytearray(30_000_000)) == 30_000_000
+"""
+
+
+def test_a_test_above_its_budget_of_memory_names_what_grew_and_who_holds_it(tmp_path: Path) -> None:
+    told = " ".join(pytest_in(tmp_path, "--inspect-memory=10MB", tests=GROWS).split())
+    assert "2 failed, 1 passed" in told, told
+    assert "30 MB more are in use at the end of the block; its budget is 10 MB" in told, told
+    assert "bytearray of 30 MB held by test_shown.kept[0]" in told, told
+    assert "20 MB more in blocks of C code" in told, told

@@ -17,3 +17,13 @@ def size(count: int) -> str:
 def counted(count: int, noun: str) -> str:
     """ "1 array", "3,000 arrays"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def bytes_in(text: str) -> int:
+    """The bytes of "800", "64kB" or "1.5 GB". Raises ValueError."""
+    number = text.rstrip("kMGTPEB ")
+    unit = text[len(number) :].strip()
+    if unit not in ("", "B", *_UNITS):
+        raise ValueError(f"no number of bytes: {text!r}")
+    power: int = _UNITS.index(unit) + 1 if unit in _UNITS else 0
+    return round(float(number) * int(1000**power))

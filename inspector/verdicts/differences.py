@@ -111,9 +111,14 @@ def native_growth(rows: Sequence[Grown], runs: int) -> Iterator[Answer]:
     if total < LEAST_NATIVE_BYTES:
         return
     each = f", {size(total // runs)} a run" if runs > 1 else ""
-    shown = [row for row in rows if row.bytes >= LEAST_SHARE * total][:MOST_NAMED]
-    text = f"Native memory grew by {size(total)}{each}: {listed(map(_where, shown))}."
+    text = f"Native memory grew by {size(total)}{each}: {grown_most(rows)}."
     yield answer("native-memory-grew", text, "difference.grew", certain=False, costs_bytes=total)
+
+
+def grown_most(rows: Sequence[Grown]) -> str:
+    """What the rows that grew most are, with their bytes."""
+    total = sum(row.bytes for row in rows)
+    return listed(map(_where, [row for row in rows if row.bytes >= LEAST_SHARE * total][:MOST_NAMED]))
 
 
 def _where(row: Grown) -> str:

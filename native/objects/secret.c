@@ -1,5 +1,5 @@
-// Whether a key is the name of a secret: one of the given words stands in it as a word of its own. The words are
-// a parameter: their one home is inspector/facts/secret.py.
+// Whether a key is the name of a secret: one of the given words stands in it as a word of its own. The words
+// are a parameter: their one home is inspector/facts/secret.py.
 // SPDX-License-Identifier: MIT
 #include "objects/objects.h"
 

@@ -1,0 +1,82 @@
+"""What code left in use: a block with a budget of memory, and a report of leaks beside the account."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import gc
+from typing import Final
+
+from inspector.errors import InspectorError
+from inspector.facts.account import Account, grown
+from inspector.facts.amounts import size
+from inspector.facts.answers import Answers
+from inspector.objects.ownership.paths import path_of
+from inspector.objects.ownership.rows import type_name
+from inspector.objects.probes.account import large_objects
+from inspector.report import Report
+from inspector.sessions.memory import memory
+from inspector.verdicts.differences import grown_most, native_growth
+
+IN_USE: Final = ("objects", "buffers", "lost", "blocks", "mapped", "shared", "unexplained")
+"""Rows of the account: not free memory that an allocator keeps, nor libraries and files."""
+MOST_SHOWN: Final = 3
+"""Objects whose path the message tells, a walk of the heap each."""
+
+
+class MemoryBudget:
+    """The block: what its end has more in use than its beginning, by the account, is at most `most` bytes."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._before: Account | None = None
+        self._large = dict[int, int]()
+
+    def __enter__(self) -> MemoryBudget:
+        gc.collect()
+        self._large = {one.address: bytes_ for one, bytes_ in large_objects()}
+        self._before = memory()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if kind is not None or self._before is None:
+            return
+        gc.collect()
+        after = memory()
+        left = _in_use(after) - _in_use(self._before)
+        if left > self._most:
+            raise self._exceeded(left, after)
+
+    def _exceeded(self, left: int, after: Account) -> InspectorError:
+        assert self._before is not None
+        rows = [row for row in grown(self._before, after) if row.kind in IN_USE]
+        return InspectorError(
+            f"{size(left)} more are in use at the end of the block; its budget is {size(self._most)}.",
+            slug="memory-budget",
+            why=grown_most(rows) + self._holders(),
+            do="let go of what holds them, or give the block a larger budget",
+        )
+
+    def _holders(self) -> str:
+        """The largest new objects: larger than the least of the largest before, and none of those."""
+        least = min(self._large.values(), default=0)
+        new = [row for row in large_objects() if row[0].address not in self._large and row[1] > least]
+        shown = [(type_name(one), bytes_, path_of(one, {})) for one, bytes_ in new[:MOST_SHOWN]]
+        held = [f"{name} of {size(bytes_)} held by {path}" for name, bytes_, path in shown if path]
+        return f". The largest: {'; '.join(held)}" if held else ""
+
+
+def _in_use(account: Account) -> int:
+    return sum(account.row(kind).resident_bytes for kind in IN_USE)
+
+
+def with_growth(report: Report, before: Account, runs: int) -> Report:
+    """The report; with the native memory that `runs` runs of the code left, if it is much.
+
+    It stands first, unless a fault was found.
+    """
+    said = tuple(native_growth(grown(before, memory()), runs))
+    if not said:
+        return report
+    told = report.answers.rows
+    rows = (*told, *said) if report.leaks.verdicts else (*said, *told)
+    return Report(report.name, report.facts | {"answers": Answers(rows)})
