@@ -50,6 +50,7 @@ class Breakpoints(WithGdb):
         """Note the process; debugpy attaches."""
         given = request.get("arguments") or {}
         self.native.pid = int(given.get("processId") or given.get("subProcessId") or 0)
+        self.outlives = True
         host = str((given.get("connect") or given).get("host") or "")
         if host not in _HERE:
             self.native.refused = f"the program runs on {host}: native code is debugged on this machine only."

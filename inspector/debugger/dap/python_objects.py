@@ -40,6 +40,17 @@ class PythonObjects:
         """Close the memory's file."""
         self._memory.close()
 
+    def threads(self) -> dict[int, str]:
+        """The kernel's id and the name of the threads that `threading` knows."""
+        found: dict[int, str] = {}
+        with contextlib.suppress(InspectorError, Unreadable, ValueError):
+            active = resolved(self._objects, self._found.modules, "threading._active")
+            for _, thread, _ in self._objects.items(active):
+                own = {name: at for name, at, _ in self._objects.attributes(thread)}
+                number = self._objects.values.brief(own.get("_native_id", 0))
+                found[int(number)] = self._objects.text(own.get("_name", 0)) or ""
+        return found
+
     def row(self, name: str, address: int) -> Seen:
         """An object as a row: a container with its first items."""
         said = self._objects.values.describe(address)

@@ -152,6 +152,11 @@ class Shown:
         self._inside[self._last] = (thread, rows)
         return self._last
 
+    def threads(self) -> dict[int, str]:
+        """Names of Python's threads by the kernel's id; {} where they cannot be read."""
+        found = self._objects_of()
+        return {} if isinstance(found, str) else found.threads()
+
     def _objects_of(self) -> PythonObjects | str:
         if isinstance(self._objects, str):
             self._objects = opened(self._native.pid)

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import time
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,8 @@ _STEPS: Final = {"next": "next", "stepIn": "step", "stepOut": "finish"}
 _PAUSE_S: Final = 0.05
 """From asking debugpy to stop a thread to letting it go on: its reader then waits for the GIL, and gets it
 when the C call returns (sys.getswitchinterval() is 5 ms)."""
+_PYTHON_PAUSES_S: Final = 0.5
+"""After so many seconds without a stop in Python a paused thread is taken to be in C code."""
 _HANDED_S: Final = 2.0
 """A thread that waits for debugpy's answer goes on after so many seconds."""
 _LOOK: Final = (
@@ -37,23 +40,29 @@ class Steps(Breakpoints):
         self._stepping: set[int] = set()
         self._pausing: set[int] = set()
         self._cancelled: set[int] = set()
+        self._paused: dict[int, float] = {}
+        self._stops = 0
         self._handing: dict[int, dict[str, float]] = {}
 
     def after(self) -> None:
-        """Let a thread go on for which debugpy did not answer."""
+        """Let a thread go on for which debugpy did not answer; pause in C what Python could not."""
         super().after()
         for kernel, done in list(self._handing.items()):
             if time.monotonic() - done.get("handed", math.inf) > _HANDED_S:
                 self._handed(kernel, "asked")
+        for thread, limit in list(self._paused.items()):
+            if time.monotonic() > limit:
+                del self._paused[thread]
+                self.with_gdb(partial(self._pause_in_c, thread, self._stops), lambda error: None)
 
     def do_threads(self, request: Message) -> None:
         """debugpy's threads and gdb's; debugpy cannot answer while a stopped thread has the GIL."""
         if not self.standing:
             self.forward(request, self.heard_threads)
             return
-        named = {one["id"] for one in self._names}
+        named, names = {one["id"] for one in self._names}, self.shown.threads()
         own = [
-            {"id": number, "name": f"native thread {thread}"}
+            {"id": number, "name": f"{names.get(thread) or 'native thread'} ({thread})"}
             for number, (thread, _) in self.standing.items()
             if number not in named
         ]
@@ -63,6 +72,11 @@ class Steps(Breakpoints):
         """debugpy's threads, for when it cannot answer."""
         if told["success"]:
             self._names = list(told["body"]["threads"])
+
+    def heard_thread(self, event: Message) -> None:
+        """A thread of Python's began or ended."""
+        if event["body"].get("reason") == "started" and self.native.client is not None:
+            self.ask("threads", self.heard_threads)
 
     def do_continue(self, request: Message) -> None:
         """Let one native stop go on."""
@@ -165,11 +179,23 @@ class Steps(Breakpoints):
             self.native.call("go", thread=kernel, how="continue")
 
     def do_pause(self, request: Message) -> None:
-        """A thread that stands in gdb is paused already."""
-        if request["arguments"]["threadId"] in self.standing:
+        """debugpy pauses; where the thread is in C for longer, gdb does."""
+        thread = request["arguments"]["threadId"]
+        if thread in self.standing:
             self.answer(request)
-        else:
-            self.forward(request)
+            return
+        self._paused[thread] = time.monotonic() + _PYTHON_PAUSES_S
+        self.forward(request)
+
+    def _pause_in_c(self, thread: int, stops: int) -> None:
+        if stops != self._stops:  # Python has stopped meanwhile
+            return
+        name = next((one["name"] for one in self._names if one["id"] == thread), "")
+        kernels = [kernel for kernel, known in self._known.items() if known == thread]
+        kernels += [kernel for kernel, one in self.shown.threads().items() if one == name]
+        if kernels:
+            self.native.call("interrupt", thread=kernels[0])
+            self._known[kernels[0]] = thread
 
     def heard_stopped(self, event: Message) -> bool:
         """Python has stopped: what a step into native code has set is removed.
@@ -177,13 +203,15 @@ class Steps(Breakpoints):
         False where that step was given up meanwhile: the thread goes on, and the editor does not hear of it.
         """
         thread, reason = event["body"].get("threadId"), event["body"].get("reason")
+        self._paused.pop(thread, None)
+        self._stops += 1
         if thread in self._stepping:
             self._stepping.discard(thread)
             with contextlib.suppress(InspectorError):
                 self.native.call("never")
         if thread in self._cancelled:
             self._cancelled.discard(thread)
-            if reason == "step":
+            if reason in ("step", "pause"):
                 self.ask("continue", lambda told: None, threadId=thread)
                 return False
         if thread in self._pausing:
@@ -195,14 +223,24 @@ class Steps(Breakpoints):
         """A thread waits for the GIL, which it has handed over."""
         self._handed(event["thread"], "handed")
 
+    def _named(self, name: str) -> int:
+        """debugpy's thread of this name; 0 for none, or several."""
+        found = [int(one["id"]) for one in self._names if one["name"] == name]
+        return found[0] if len(found) == 1 else 0
+
     def gdb_stopped(self, event: Message) -> None:
         """A thread stands in gdb."""
         kernel = int(event["thread"])
-        main = next((one["id"] for one in self._names if one["name"] == "MainThread"), None)
-        thread = self._known.get(kernel) or (main if kernel == self.native.pid else None) or FIRST + kernel
+        thread = (
+            self._known.get(kernel) or self._named(self.shown.threads().get(kernel, "")) or FIRST + kernel
+        )
+        self._known[kernel] = thread
         self.standing[thread] = (kernel, bool(event["python"]))
-        self.answer_waiting(("continue", *_STEPS))
-        reason, body = event["reason"], {"threadId": thread, "allThreadsStopped": False}
+        self.answer_waiting(("continue", "pause", *_STEPS))
+        if event["reason"] == "pause":  # debugpy's own comes later
+            self._cancelled.add(thread)
+        reason = event["reason"]
+        body: Message = {"threadId": thread, "allThreadsStopped": False}
         if reason.startswith("SIG"):
             body |= {"text": reason, "description": f"stopped by {reason}"}
         if event["numbers"]:

@@ -4,12 +4,16 @@
 import selectors
 import time
 from collections.abc import Callable
+from typing import Final
 
 from inspector.debugger.dap.native_side import GUARD_S, NativeSide, guard
 from inspector.debugger.dap.relay import Relay
 from inspector.debugger.dap.shown import Shown
 from inspector.debugger.dap.wire import Message, Messages
 from inspector.errors import InspectorError
+
+_ENDS_S: Final = 3.0
+"""debugpy cannot answer while C code has the GIL: after so many seconds the session ends without it."""
 
 
 class WithGdb(Relay):
@@ -21,12 +25,17 @@ class WithGdb(Relay):
         self.shown = Shown(self.native)
         self.standing: dict[int, tuple[int, bool]] = {}
         self._due: list[tuple[Callable[[], None], Callable[[InspectorError], None]]] = []
-        self._due_at = 0.0
+        self._due_at = self._ends_at = 0.0
+        self.outlives = False
+        """The program was attached to, and runs on when the editor leaves."""
 
     def after(self) -> None:
         """Hear what gdb has told; attach it where the program did not answer."""
         if self._due and time.monotonic() > self._due_at:
             self._attach_now()
+        if self._ends_at and time.monotonic() > self._ends_at:
+            self.answer_waiting(("disconnect", "terminate"))
+            raise EOFError
         while self.native.client is not None and self.native.client.events:
             event = self.native.client.events.pop(0)
             getattr(self, f"gdb_{event['event']}")(event)
@@ -102,7 +111,9 @@ class WithGdb(Relay):
         """gdb leaves first: debugpy answers only while the program runs."""
         if self.native.client is not None:
             self.leave()
-            self.ask("evaluate", lambda told: None, expression=guard(False), context="repl")
+            if self.outlives:
+                self.ask("evaluate", lambda told: None, expression=guard(False), context="repl")
+            self._ends_at = time.monotonic() + _ENDS_S
         self.forward(request)
 
     do_terminate = do_disconnect

@@ -38,6 +38,7 @@ class Editor:
         self._reached: dict[int, Reached] = {}
         self._told: dict[int, Row] = {}
         self._handing: set[int] = set()
+        self._pausing: set[int] = set()
         self._opened = Opened()
 
     def command(self, reply: Reply, word: str, argument: dict[str, Any]) -> None:
@@ -81,6 +82,15 @@ class Editor:
         self._opened.forget()
         self._reached.pop(thread, None)
         gdb.execute(_GOES[how], to_string=True)
+        return {}
+
+    def _do_interrupt(self, thread: int) -> Row:
+        """Stop a running thread where it is."""
+        for one in gdb.selected_inferior().threads():
+            if one.ptid[1] == thread and one.is_running():
+                one.switch()
+                self._pausing.add(thread)
+                gdb.execute("interrupt", to_string=True)
         return {}
 
     def _do_hand_over(self, thread: int) -> Row:
@@ -159,6 +169,9 @@ class Editor:
         here = reached is not None and reached.pc == gdb.newest_frame().pc()
         if self._out.pop(number, None) is not None or (here and reached is not None and not reached.numbers):
             reason = "step"
+        if number in self._pausing:
+            self._pausing.discard(number)
+            reason = reason if here else "pause"
         self._do_never()
         if reason == "step" and not here and self._goes_out(number):
             return

@@ -36,6 +36,10 @@ static PyObject *twice(PyObject *self, PyObject *seq) {
     long got = inner(PyList_Size(seq), &p); /* twice */
     return PyLong_FromLong(got);
 }
+static PyObject *spin(PyObject *self, PyObject *unused) {
+    for (volatile long i = 0; i >= 0; i++) {}
+    Py_RETURN_NONE;
+}
 """
 PROGRAM = """
 import sys
@@ -50,9 +54,17 @@ def work(items):
 def forever():
     while True:
         dapped.twice([])
-if sys.argv[2:]:
+if "forever" in sys.argv:
     print("begun", flush=True)
     forever()
+if "spin" in sys.argv:
+    print("begun", flush=True)
+    dapped.spin()
+if "thread" in sys.argv:
+    import threading
+    worker = threading.Thread(target=dapped.twice, args=([],), name="worker")
+    worker.start()
+    worker.join()
 work([1, 2, 3])
 """
 CALL, DOT = 8, 9
@@ -103,8 +115,9 @@ def conforms(message: Message) -> None:
         jsonschema.Draft4Validator({**schema(), "$ref": f"#/definitions/{kind}"}).validate(message)
 
 
-def launched(editor: Editor, program: str, **places: Any) -> None:
-    editor.begun("launch", program=program, args=[str(module().parent)], console="internalConsole", **places)
+def launched(editor: Editor, program: str, *words: str, **places: Any) -> None:
+    arguments = [str(module().parent), *words]
+    editor.begun("launch", program=program, args=arguments, console="internalConsole", **places)
 
 
 def stops(editor: Editor, step: str, thread: int) -> tuple[Message, list[Message]]:
@@ -175,6 +188,28 @@ def test_functions_are_found_by_name(editor: Editor, program: str) -> None:
     }
     assert [row["verified"] for _, row in sorted(told.items())] == [True, True, False, False]
     assert "no loaded library of nosuch has f" in told[max(told)]["message"]
+    editor.ask("disconnect", terminateDebuggee=True)
+
+
+def test_a_thread_that_hangs_in_c_is_paused_there(editor: Editor, program: str) -> None:
+    launched(editor, program, "spin")
+    thread = editor.event("thread", reason="started")["threadId"]
+    editor.event("output", category="stdout")
+    stop, stack = stops(editor, "pause", thread)
+    assert (stop["reason"], stop["threadId"]) == ("pause", thread)
+    assert [name for name, _ in names(stack)] == ["spin", "[interpreter]", "<module>"]
+    editor.ask("disconnect", terminateDebuggee=True)
+    pid = next(one["body"]["systemProcessId"] for one in editor.heard if one.get("event") == "process")
+    until(lambda: not proc.alive(pid), 20.0)
+
+
+def test_a_thread_has_its_name_in_c_too(editor: Editor, program: str) -> None:
+    launched(editor, program, "thread", source={source(): [line("inner")]})
+    thread = editor.event("stopped")["threadId"]
+    named = {one["id"]: one["name"] for one in editor.ask("threads")["threads"]}
+    assert named[thread].startswith("worker") and "MainThread" in named.values()
+    editor.ask("continue", threadId=thread)
+    assert named[editor.event("stopped")["threadId"]] == "MainThread"
     editor.ask("disconnect", terminateDebuggee=True)
 
 

@@ -1,0 +1,78 @@
+"""What a person at an editor waits for: the first stop, a stack with variables, a step, a step into C."""
+
+# SPDX-License-Identifier: MIT
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench import best, row, seconds
+
+HERE = Path(__file__).resolve().parent
+sys.path += [str(HERE.parent / "debugger"), str(HERE.parent / "specimens")]
+
+import specimens  # noqa: E402
+from dap_client import Editor, Message  # noqa: E402
+
+C = r"""
+#include <Python.h>
+static PyObject *total(PyObject *self, PyObject *list) {
+    double sum = 0;
+    Py_ssize_t n = PyList_Size(list);
+    for (Py_ssize_t i = 0; i < n; i++)
+        sum += PyFloat_AsDouble(PyList_GetItem(list, i));
+    return PyFloat_FromDouble(sum);
+}
+"""
+PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import benched
+values = [1.0] * 50
+for _ in range(20):
+    benched.total(values)
+    np.dot(np.ones(3), np.ones(3))
+"""
+CALL = 8
+
+
+def main() -> None:
+    library = specimens.library("benched", C, flags=("-O0",))
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "program.py"
+        program.write_text(PROGRAM)
+        given: dict[str, Any] = {"program": str(program), "args": [str(library.parent)]}
+        with Editor() as editor:
+            stopped: list[Message] = []
+
+            def begin() -> None:
+                editor.begun("launch", console="internalConsole", source={str(program): [CALL]}, **given)
+                stopped.append(editor.event("stopped"))
+
+            row("launch to the first stop in Python", seconds(begin), sizes="a script that imports NumPy")
+            measured(editor, stopped[0]["threadId"])
+            editor.ask("disconnect", terminateDebuggee=True)
+
+
+def measured(editor: Editor, thread: int) -> None:
+    """The rows of one session, which stands at the call of C."""
+
+    def look() -> None:
+        editor.locals(editor.stack(thread)[0])
+
+    def step(command: str) -> Callable[[], None]:
+        return lambda: (editor.ask(command, threadId=thread), editor.event("stopped"), None)[-1]
+
+    row("stack, scopes and variables at a stop in Python", best(look, 5))
+    row("first step from Python into C", seconds(step("stepIn")), sizes="NumPy loaded; gdb attaches")
+    row("stack, scopes and variables at a stop in C", best(look, 5))
+    row("step over a line of C", best(step("next"), 3))
+    step("stepOut")()
+    row("step from a returned C call to the next line of Python", seconds(step("next")))
+    row("step into np.dot", seconds(step("stepIn")), sizes="no debug information: arguments decoded")
+
+
+if __name__ == "__main__":
+    main()
