@@ -54,13 +54,13 @@ class PythonObjects:
     def row(self, name: str, address: int) -> Seen:
         """An object as a row: a container with its first items."""
         said = self._objects.values.describe(address)
-        if isinstance(said, Unknown):
-            return Seen(name, said.reason)
+        if isinstance(said, Unknown) or not address:
+            return Seen(name, said if isinstance(said, str) else said.reason)
         kind, _, value = said.partition(" ")
         with contextlib.suppress(Unreadable):
             value = self._short(address, kind) or value
         opens = address if address and kind not in _NO_CONTENTS else 0
-        return Seen(name, value or said, kind, opens)
+        return Seen(name, value, kind, opens)
 
     def _short(self, address: int, kind: str) -> str:
         brief = self._objects.values.brief

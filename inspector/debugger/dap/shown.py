@@ -142,7 +142,12 @@ class Shown:
     def _seen(self, thread: int, seen: Seen) -> Row:
         address = seen.address
         ref = self._opens(thread, lambda: self._inside_of(thread, address)) if address else 0
-        return {"name": seen.name, "type": seen.type_name, "value": seen.value, "variablesReference": ref}
+        return {
+            "name": seen.name,
+            "type": seen.type_name,
+            "value": seen.value or seen.type_name,
+            "variablesReference": ref,
+        }
 
     def _inside_of(self, thread: int, address: int) -> list[Row]:
         return [self._seen(thread, one) for one in self._read().children(address)]

@@ -117,6 +117,8 @@ def is_object(kind: gdb.Type) -> bool:
     if kind.code != gdb.TYPE_CODE_PTR:
         return False
     target = kind.target()
+    if target.strip_typedefs().code != gdb.TYPE_CODE_STRUCT:
+        return False
     name = target.strip_typedefs().unqualified().name or target.tag or str(target)
     return "Object" in str(target) or name in ("_object", "_typeobject")
 

@@ -37,7 +37,14 @@ _PLUMBING: Final = frozenset(_NAMES.split())
 _OWN: Final = "_native.cpython-"
 """This package's extension: a hook passes each call on."""
 _INTERPRETERS: Final = ("libR.so", "libpython", "python", "libc.so")
-_PLUMBING_BEGINS: Final = ("std::", "Rcpp::", "__gnu_cxx::", "pybind11::", "_PyEval_EvalFrameDefault")
+_PLUMBING_BEGINS: Final = (
+    "std::",
+    "Rcpp::",
+    "__gnu_cxx::",
+    "pybind11::",
+    "__Pyx_CyFunction_",
+    "_PyEval_EvalFrameDefault",
+)
 
 
 def is_plumbing(function: str, library: str | Unknown) -> bool:

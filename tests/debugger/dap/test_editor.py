@@ -33,7 +33,8 @@ __attribute__((noinline)) long inner(long n, pair *p) {
 }
 static PyObject *twice(PyObject *self, PyObject *seq) {
     pair p = {1, 2, 3.5};
-    long got = inner(PyList_Size(seq), &p); /* twice */
+    PyObject **slot = &seq;
+    long got = inner(PyList_Size(*slot), &p); /* twice */
     return PyLong_FromLong(got);
 }
 static PyObject *spin(PyObject *self, PyObject *unused) {
@@ -143,6 +144,8 @@ def test_one_stack_of_both_languages_and_their_variables(editor: Editor, program
     assert editor.inside(editor.locals(stack[0])["p"])["w"]["value"] == "3.5"
     seq = editor.locals(stack[1])["seq"]
     assert seq["value"] == "list [1, 2, 3]" and editor.inside(seq)["[2]"]["value"] == "3"
+    slot = editor.inside(editor.locals(stack[1])["slot"])
+    assert slot["*"]["value"] == "list [1, 2, 3]"
     array = editor.locals(stack[3])["a"]
     assert array["value"] == "f8 (3,) 0.0, 1.0, 2.0" and editor.inside(array)["strides"]["value"] == "(8,)"
     assert editor.ask("evaluate", expression="n + p->y", frameId=stack[0]["id"])["result"] == "5"
