@@ -23,7 +23,9 @@ def over_runs(runs: Sequence[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
     moved = tuple(one for one in drifts or () if not one.kept)
     verdicts = confirmed(tuple(shared.values()), moved)
     found = sorted((*verdicts, *of_drifts(moved, verdicts), *apart), key=lambda one: not one.certain)
-    kept = with_growth(last.kept, (one for one in drifts or () if one.kept))
+    of_lost = {f"<{one.object_type}>" for one in found if one.kind == "leaked"}
+    growing = (one for one in drifts or () if one.kept and not of_lost.issuperset(one.owners or ("",)))
+    kept = with_growth(last.kept, growing)  # what lost objects hold is lost with them
     return replace(last, verdicts=tuple(found), kept=kept, runs=len(facts), notes=notes)
 
 

@@ -2,10 +2,11 @@
 //
 // A chunk that was freed into a fast bin or a thread's cache begins with a link, and so does a live block
 // whose first word nobody wrote since. Only the list itself tells which it is, and lists begin in the arena
-// (struct malloc_state, glibc 2.32 to 2.42: three ints, fastbinsY[10], top, last_remainder, bins[254]). A
-// thread's arena is named by its heap. The main one is a static of libc without a symbol: it is where most of
-// 127 pairs of words in a row point at themselves, as empty bins do, behind a pointer to the end of [heap];
-// none is 0, or the words before the arena would do, together with most of its bins.
+// (struct malloc_state, glibc 2.32 to 2.42: three ints, fastbinsY[10], top, last_remainder, bins[254]; from
+// 2.43 on two ints, top, last_remainder, bins[254]: there are no fast bins any more). A thread's arena is
+// named by its heap. The main one is a static of libc without a symbol: it is where most of 127 pairs of
+// words in a row point at themselves, as empty bins do, behind a pointer to the end of [heap]; none is 0, or
+// the words before the arena would do, together with most of its bins.
 //
 // Limits. Lists of LINKS_MAX chunks: of a longer one what it begins with. Other threads take chunks from a
 // list while it is read: then one in it may be missed, and counts as live.
@@ -16,9 +17,15 @@
 
 #include <link.h>
 
-enum { FAST_BINS = 16, TOP = 96, BINS = 112, BIN_COUNT = 127 };
-enum { FAST_BIN_COUNT = 10, FAST_CHUNKS_MAX = 1 << 22 };
+enum { FAST_BINS = 16, BIN_COUNT = 127, FAST_CHUNKS_MAX = 1 << 22 };
 enum { EMPTY_LEAST = 16, LINKS_MAX = 1 << 14, HEAP_NAME = 6 };
+
+// Offsets in an arena. Arenas lie at multiples of 16, and so none can be read by the other layout.
+typedef struct {
+    uintptr_t fast_bins, top, bins;
+} arena_layout;
+static const arena_layout LAYOUTS[] = {{10, 96, 112}, {0, 8, 24}};
+static const arena_layout *layout = LAYOUTS; // of this process's glibc
 
 typedef struct {
     const memory_maps *maps;
@@ -30,11 +37,11 @@ static int is_in_heap(const memory_maps *maps, uintptr_t address) {
     return map && map->path_length == HEAP_NAME && memcmp(map->path, "[heap]", HEAP_NAME) == 0;
 }
 
-static UNSANITIZED int is_arena(const memory_maps *maps, uintptr_t at) {
-    uintptr_t top = *(const uintptr_t *)(at + TOP);
+static UNSANITIZED int is_arena(const memory_maps *maps, uintptr_t at, const arena_layout *as) {
+    uintptr_t top = *(const uintptr_t *)(at + as->top);
     int empty = 0;
     for (uintptr_t i = 0; top && i < BIN_COUNT; i++) {
-        const uintptr_t *links = (const uintptr_t *)(at + BINS + 16 * i);
+        const uintptr_t *links = (const uintptr_t *)(at + as->bins + 16 * i);
         uintptr_t bin = (uintptr_t)links - 16;
         if (!links[0] || !links[1] || (links[0] == bin) != (links[1] == bin)) {
             return 0;
@@ -58,9 +65,12 @@ static int object_look(struct dl_phdr_info *object, size_t size, void *argument)
         int is_data = part->p_type == PT_LOAD && part->p_flags & PF_W;
         for (uintptr_t at = (start + 15) & ~(uintptr_t)15; is_data && at + MALLOC_ARENA_BYTES <= stop;
              at += 16) {
-            if (is_arena(wanted->maps, at)) {
-                wanted->arena = at;
-                return 1;
+            for (size_t k = 0; k < 2; k++) {
+                if (is_arena(wanted->maps, at, &LAYOUTS[k])) {
+                    layout = &LAYOUTS[k];
+                    wanted->arena = at;
+                    return 1;
+                }
             }
         }
     }
@@ -78,7 +88,7 @@ uintptr_t malloc_arena_find(const memory_maps *maps) {
 }
 
 UNSANITIZED int malloc_arena_has(const memory_maps *maps, uintptr_t arena, uintptr_t chunk, uintptr_t size) {
-    uintptr_t at = ((const uintptr_t *)(arena + FAST_BINS))[size / 16 - 2];
+    uintptr_t at = layout->fast_bins ? ((const uintptr_t *)(arena + FAST_BINS))[size / 16 - 2] : 0;
     for (int i = 0; at && at % 16 == 0 && i < LINKS_MAX; i++) {
         if (at == chunk) {
             return 1;
@@ -95,7 +105,7 @@ UNSANITIZED int malloc_arena_has(const memory_maps *maps, uintptr_t arena, uintp
 
 UNSANITIZED uint64_t malloc_fast_bytes(const memory_maps *maps, uintptr_t arena) {
     uint64_t bytes = 0;
-    for (uintptr_t bin = 0; bin < FAST_BIN_COUNT; bin++) {
+    for (uintptr_t bin = 0; bin < layout->fast_bins; bin++) {
         uintptr_t at = ((const uintptr_t *)(arena + FAST_BINS))[bin];
         for (int i = 0; at && at % 16 == 0 && i < FAST_CHUNKS_MAX; i++) {
             const memory_map *map = memory_maps_find(maps, at);
@@ -110,4 +120,4 @@ UNSANITIZED uint64_t malloc_fast_bytes(const memory_maps *maps, uintptr_t arena)
     return bytes;
 }
 
-UNSANITIZED uintptr_t malloc_arena_top(uintptr_t arena) { return *(const uintptr_t *)(arena + TOP); }
+UNSANITIZED uintptr_t malloc_arena_top(uintptr_t arena) { return *(const uintptr_t *)(arena + layout->top); }

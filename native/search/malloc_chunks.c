@@ -21,7 +21,6 @@
 #define HEAP_ALIGNMENT ((uintptr_t)64 << 20) // HEAP_MAX_SIZE on 64 bits
 #define FAST_MAX 0x80u
 #define HEAP_NOT_READ ((uintptr_t)1) // no address of a chunk
-#define ARENA_BINS 2160u             // struct malloc_state up to and with its binmap; five words follow
 #define PAGES_DOWN_MAX (1u << 18)    // looks for the header of a large block: up to 1 GiB below
 
 typedef struct {
@@ -114,6 +113,19 @@ static UNSANITIZED block_state walk(malloc_view *view, const memory_map *map, ui
     return BLOCK_LOST;
 }
 
+// Where the chunks behind an arena begin, or 0. Five words follow its binmap; the last two are whole pages:
+// how much memory it has, and had at most. Without fast bins (glibc 2.43) it is shorter.
+static UNSANITIZED uintptr_t behind_arena(uintptr_t arena) {
+    static const uintptr_t binmap_ends[] = {2160, 2072};
+    for (size_t i = 0; i < 2; i++) {
+        const uintptr_t *rest = (const uintptr_t *)(arena + binmap_ends[i]);
+        if (rest[3] && rest[4] >= rest[3] && (rest[3] | rest[4]) % 4096 == 0) {
+            return ((uintptr_t)(rest + 5) + 15) & ~(uintptr_t)15;
+        }
+    }
+    return 0;
+}
+
 // A thread's heap starts with heap_info {arena, previous heap, size, writable size ...}; the first heap of
 // an arena goes on with the arena itself, then with its first chunk. Often that is the thread's cache, but a
 // thread that has one (any whose allocation failed elsewhere: arena_get_retry) starts with what it asked for,
@@ -128,14 +140,11 @@ static UNSANITIZED uintptr_t first_chunk_of_thread_heap(uintptr_t heap, uintptr_
     if (arena / HEAP_ALIGNMENT != heap / HEAP_ALIGNMENT) {
         return head[4] == 4096 ? heap + 48 : heap + 32; // glibc 2.35 added the page size
     }
-    for (uintptr_t at = arena + ARENA_BINS; at < arena + 2560; at += 16) {
-        const chunk *first = (const chunk *)at;
-        if ((first->size & (PREV_INUSE | IS_MMAPPED)) == PREV_INUSE && chunk_size(first) % 16 == 0 &&
-            chunk_size(first) >= CHUNK_MIN && chunk_size(first) < size) {
-            return at;
-        }
-    }
-    return HEAP_NOT_READ; // an arena laid out otherwise (glibc 2.43)
+    uintptr_t at = behind_arena(arena);
+    const chunk *first = (const chunk *)at;
+    int is_one = at && (first->size & (PREV_INUSE | IS_MMAPPED)) == PREV_INUSE &&
+                 chunk_size(first) % 16 == 0 && chunk_size(first) >= CHUNK_MIN && chunk_size(first) < size;
+    return is_one ? at : HEAP_NOT_READ;
 }
 
 UNSANITIZED uintptr_t malloc_heap_start(const malloc_view *view, const memory_map *map, uintptr_t at) {

@@ -16,6 +16,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 from typing import Any
 
@@ -231,11 +232,18 @@ def in_callback(x: object) -> object:
 
 
 NESTED = [("y", "O"), ("z", "i8")]
+def in_heap_of_thread(x: Any) -> list[Any]:
+    """A list whose items lie in memory that glibc gave another thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: [0] * 1999 + [x]).result()
+
+
 PLANTS: list[tuple[str, Callable[[Any], Any], str, str, str]] = [
     # (what, plant, kind, part of the holder, key)
     ("global", in_global, "global", "test_refs", "PLANTED"),
     ("list item", lambda x: [1, x], "item", "list (2 items)", "[1]"),
     ("item of a long list", lambda x: [0] * 100_000 + [x], "item", "list (100,001 items)", "[100000]"),
+    ("item in a thread's heap", in_heap_of_thread, "item", "list (2,000 items)", "[1999]"),
     ("tuple item", lambda x: (x, 1), "item", "tuple (2 items)", "[0]"),
     ("dict value", lambda x: {"k": x}, "item", "dict (1 item)", "['k']"),
     ("dict key", lambda x: {x: 1}, "item", "dict (1 item)", "key <Thing>"),
