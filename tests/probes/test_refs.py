@@ -232,6 +232,8 @@ def in_callback(x: object) -> object:
 
 
 NESTED = [("y", "O"), ("z", "i8")]
+
+
 def in_heap_of_thread(x: Any) -> list[Any]:
     """A list whose items lie in memory that glibc gave another thread."""
     with ThreadPoolExecutor(1) as pool:
