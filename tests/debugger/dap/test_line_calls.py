@@ -5,7 +5,6 @@ import builtins
 import ctypes
 import functools
 import json
-import math
 import threading
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from inspector.binaries.addresses import place
 from inspector.debugger.dap.line_calls import line_calls
 from inspector.facts.unknown import Unknown
 
-pytestmark = pytest.mark.debugger
+pytestmark = [pytest.mark.core, pytest.mark.debugger]
 
 FFI = cffi.FFI()
 FFI.cdef("int abs(int);")
@@ -36,8 +35,7 @@ class Lazy:
 NAMES: dict[str, Any] = {
     "np": numpy,
     "a": numpy.arange(3.0),
-    "math": math,
-    "root": functools.partial(math.sqrt, 2),
+    "zeros": functools.partial(numpy.zeros, 2),
     "c": ctypes.CDLL(None),
     "lib": FFI.dlopen(None),
     "lazy": Lazy(),
@@ -50,8 +48,8 @@ LINES = {
     "a.sum().item()": {"array_sum"},
     "np.ndarray((2,))": {"array_new"},
     "np.ndarray((2,)).fill(0)": {"array_new", "array_fill"},
-    "if math.sqrt(2) > 1:\n    math.sin(1)": {"math_sqrt"},
-    "root()": {"math_sqrt"},
+    "if np.dot(a, a) > 1:\n    np.array(1)": {"array_matrixproduct"},
+    "zeros()": {"array_zeros"},
     "c.abs(-3)": {"abs"},
     "lib.abs(-3)": {"abs"},
     "lazy.dot(a, a)": set(),
