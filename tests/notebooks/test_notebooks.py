@@ -44,6 +44,12 @@ SAYS = {
         r"\n 11 .*\n 12 .*takes its own; yours stays\n +\+ +Py_DECREF\(run\); +missing",
         r"An ndarray that runlib.tail made shows memory that was freed in array_dealloc.\n 30 .*makes the",
     ),
+    "80_a_process_that_grows.ipynb": (
+        r"dict +service\.seen\n",
+        r"MB more in blocks of C code,\s+which no Python object",
+        r"loses \d+ blocks? of 40000 B that malloc gave in cell:5",
+        r"MB more free memory that\s+Python.s allocator keeps",
+    ),
 }
 """What a run must print, of what no other test says."""
 
