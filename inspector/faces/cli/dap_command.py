@@ -1,4 +1,4 @@
-"""Debug Python and native code from an editor, by the Debug Adapter Protocol (DAP).
+"""Debug Python and native code from an editor (Debug Adapter Protocol).
 
 Speaks on stdin and stdout, or with the first editor that connects to --port.
 docs/how-to/debug_in_your_editor.md has the settings of VS Code, Neovim and Emacs.
