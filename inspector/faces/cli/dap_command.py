@@ -1,6 +1,6 @@
-"""Debug Python and native code from an editor (Debug Adapter Protocol).
+"""Debug Python and native code from an editor that speaks DAP.
 
-Speaks on stdin and stdout, or with the first editor that connects to --port.
+The Debug Adapter Protocol on stdin and stdout, or with the first editor that connects to --port.
 docs/how-to/debug_in_your_editor.md has the settings of VS Code, Neovim and Emacs.
 """
 
