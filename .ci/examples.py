@@ -141,8 +141,10 @@ def inside(kind):
     texts = sys.stdin.read().split(MARK)
     if kind == "ipython":
         from IPython.core.interactiveshell import InteractiveShell
+        from traitlets.config import Config
 
-        shell = InteractiveShell.instance(colors="NoColor")
+        quiet = Config({"HistoryManager": {"enabled": False}})  # its thread makes objects beside a cell
+        shell = InteractiveShell.instance(colors="NoColor", config=quiet)
         for cell in texts:
             sys.stdout.write(MARK)
             shell.run_cell(cell, store_history=True)
