@@ -13,6 +13,7 @@ is not compared: it depends on the machine's debug information. --write puts the
 
 # SPDX-License-Identifier: MIT
 import doctest
+import gc
 import os
 import re
 import subprocess
@@ -141,10 +142,9 @@ def inside(kind):
     texts = sys.stdin.read().split(MARK)
     if kind == "ipython":
         from IPython.core.interactiveshell import InteractiveShell
-        from traitlets.config import Config
 
-        quiet = Config({"HistoryManager": {"enabled": False}})  # its thread makes objects beside a cell
-        shell = InteractiveShell.instance(colors="NoColor", config=quiet)
+        shell = InteractiveShell.instance(colors="NoColor")
+        gc.disable()  # when it frees what IPython's start left is chance: in a cell it would be a row
         for cell in texts:
             sys.stdout.write(MARK)
             shell.run_cell(cell, store_history=True)
