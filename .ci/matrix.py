@@ -1,8 +1,10 @@
 """Run the tests from the wheel, and print what ran where.
 
     python3 .ci/matrix.py --quick    five minutes over every room on one Python, in two processes
-    python3 .ci/matrix.py            all of it on 3.11, `-m core` on 3.12, 3.13, -X dev; adapters on the
-                                     newest and the oldest release of each library; 3.14 by --only 3.14
+    python3 .ci/matrix.py            all of it on 3.11, `-m core` on 3.12, 3.13, -X dev, the quick ones of
+                                     them on 3.14; adapters on the newest and the oldest release of each
+                                     library
+    python3 .ci/matrix.py --only whole-3.14      all of core on 3.14; or 3.15, which has no other row
     python3 .ci/matrix.py --after-quick          all but what --quick has run just before
     python3 .ci/matrix.py --only 3.11 -k refs    the rows whose title begins so; further words go to pytest
 
@@ -51,6 +53,7 @@ QUICK_ROWS = [
 ALLOWED = ("cannot be installed", "not on CPython")
 NAMES = ("title", "version", "tests", "passed", "skipped", "failed", "seconds")
 ROW = "{title:<22} {version:<8} {tests:>6} {passed:>7} {skipped:>8} {failed:>7} {seconds:>8.1f}"
+CORE = "core and not slow and not libraries and not r"
 CORE_AND_SMALL = "(core and not libraries and not r) or (small and not slow)"
 if os.environ.get("INSPECTOR_SOAK") == "1":
     CORE_AND_SMALL = "(core and not libraries and not r) or small"  # what is compiled by C++ too
@@ -65,21 +68,15 @@ ROWS = [
         "3.11 core, -X dev",
         "3.11",
         ["-X", "dev"],
-        ["-m", "core and not slow and not libraries and not r", *(f"tests/{room}" for room in C_ROOMS)],
+        ["-m", CORE, *(f"tests/{room}" for room in C_ROOMS)],
     ),
+    ("3.14 core, quick", "3.14", [], ["-m", f"quick and {CORE}"]),
     ("libraries, newest", "libraries", [], ["-m", "(libraries or contract or newest) and not r"]),
     ("libraries, oldest", "libraries-oldest", [], ["-m", "(libraries or contract) and not r"]),
     ("R", "R", [], ["-m", "r"]),
 ]
-ASKED = [
-    (
-        "3.14 core",  # in Debian sid, where this machine has no such Python (.ci/sid.py)
-        "3.14",
-        [],
-        ["-m", "core and not slow and not libraries and not r", "--ignore=tests/api/test_undisturbed.py"],
-    ),
-]
-"""Run by `--only 3.14` alone: it has not passed as a whole in one process yet."""
+ASKED = [(f"whole-{version}", version, [], ["-m", CORE]) for version in sid.VERSIONS]
+"""Rows by `--only` alone: 12 minutes each."""
 
 
 def main(words):
@@ -92,24 +89,27 @@ def main(words):
     elif any(room == "3.11" and not options for _, room, options, _ in rows):  # those in a browser too
         system.ready("chromium")
     absent = {room for _, room, _, _ in rows if room in system.PACKAGES and not system.ready(room)}
-    absent |= {room for _, room, _, _ in rows if _entering(room) is None}
-    lost = [title for title, room, _, _ in rows if room in absent]
-    rows = [row for row in rows if row[1] not in absent]
-    table = _run_all(rows, words)
+    with ThreadPoolExecutor(1) as beside:  # a chroot is fetched while the first rows run
+        beside.map(_entering, {room for _, room, _, _ in rows})
+        tables = _run_all([one for one in rows if one[1] not in absent], words)
     if is_quick:
         _say_faults(rows)
+    table = [one for one in tables if one]
+    lost = {title for title, *_ in rows} - {one["title"] for one in table}
     code = report(table, start)
-    for title in lost:
-        print(f"LOST     all of {title}: what it needs is not installed, or no chroot can be made for it")
+    for title in sorted(lost):
+        print(f"LOST     all of {title}: what it needs cannot be had here")
     return code or int(bool(lost))
 
 
 def _entering(room):
     """The words before a command that runs in a room: those of a chroot where only that has the Python.
 
-    None: such a chroot cannot be made here.
+    None: the Python cannot be had here.
     """
-    return [] if room not in sid.VERSIONS or pythons.find(room) else sid.entering(room)
+    if room not in sid.VERSIONS or pythons.find(room):
+        return []
+    return sid.entering(room) or ([] if pythons.install(room) else None)
 
 
 def _say_faults(rows):
@@ -160,9 +160,12 @@ def _run_all(rows, words):
 def row(title, room, options, words, titled):
     """Make the room ready, run pytest once, and a few failures once more; counts, skips, flaky ones, seconds.
 
+    None where the room's Python cannot be had.
     `titled`: each line it prints begins with the row's title, for rows that run beside each other.
     """
     entering = _entering(room)
+    if entering is None:
+        return None
     _make_ready(room, entering)
     python = ready.ROOT / ready.ROOMS[room][0] / "bin" / "python"
     name = _told(title).stem

@@ -4,6 +4,7 @@ python3 .ci/system.py           what every row needs
 python3 .ci/system.py compiler  what the wheel needs, and no more: asked by make demo
 python3 .ci/system.py R         R, its packages, and what rpy2 links to: asked by the row "R" only
 python3 .ci/system.py swift     what makes a chroot with swiftc: asked by `make seeds`
+python3 .ci/system.py sid       what makes a chroot with newer Pythons: asked by .ci/sid.py
 python3 .ci/system.py chromium  the browser of tests/browser: asked by a row of all tests
 """
 
@@ -32,6 +33,7 @@ PACKAGES = {
         ),
     ],
     "swift": [("command -v debootstrap", "debootstrap")],
+    "sid": [("command -v mmdebstrap", "mmdebstrap")],
     "compiler": [("command -v gcc", "gcc libc6-dev")],
     "chromium": [("command -v chromium", "chromium fonts-dejavu-core")],
     "R": [
@@ -91,7 +93,7 @@ def _install(sudo, missing):
     with log.open("ab") as out:
         quiet = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
         for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *missing]):
-            command = [*sudo, "apt-get", *step]
+            command = [*sudo, "apt-get", "-o", "DPkg::Lock::Timeout=300", *step]
             subprocess.call(command, stdout=out, stderr=out, stdin=DEVNULL, env=quiet)
 
 
