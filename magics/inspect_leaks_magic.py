@@ -21,7 +21,7 @@ from inspector.report import Report
 from inspector.sessions import leaks
 from inspector.sessions.growth import with_growth
 from inspector.sessions.leaks import Leaked
-from inspector.sessions.lost import lost, with_lost
+from inspector.sessions.lost import lost, lost_since, with_lost
 from inspector.sessions.memory import memory
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class InspectLeaksMagics(Magics):
         before = memory()
         found = self._watched(prepared, options)
         runs = 1 if options.repeat is None else leaks.WARM_UP + options.repeat
-        return with_lost(with_growth(found.report, before, runs), earlier)
+        return with_lost(with_growth(found.report, before, runs), lost_since(earlier))
 
     def _watched(self, prepared: cells.Prepared, options: argparse.Namespace) -> Leaked | ClusterLeaked:
         """Run the cell once, or --repeat times. Where it raises, the verdicts are shown first."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspector.errors import InspectorError
 from inspector.facts.leaks import Leaks
+from inspector.facts.lost import Lost, LostObject
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.sessions import trace_launched
@@ -39,6 +40,8 @@ class Judged:
     """Its exit code; -N: signal N."""
     notes: tuple[str, ...]
     """What was not watched, one sentence each."""
+    lost: tuple[LostObject, ...] = ()
+    """What it lost in cycles that no collection frees."""
 
     @property
     def report(self) -> Report:
@@ -67,7 +70,8 @@ def launch(command: Sequence[str], *modules: str, children: bool = False, quiet:
 
         wire = trace_launched.told(folder, "leaks", pid)
         fact = from_wire(Leaks, wire) if wire is not None else _without_ledger(command[0], ended.code)
-        return Judged(with_words(fact), ended.code, trace_launched.others(folder))
+        lost = from_wire(Lost, trace_launched.told(folder, "lost", pid) or to_wire(Lost((), 0, 0, 0, 0)))
+        return Judged(with_words(fact), ended.code, trace_launched.others(folder), lost.rows)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -97,9 +101,11 @@ def _without_ledger(program: str, code: int) -> Leaks:
 def begin(settings: dict[str, Any]) -> None:
     """In the program: keep the ledger open until the end of its Python or of its process."""
     from inspector import _native
+    from inspector.ledger import lost as ledger_lost  # noqa: F401
     from inspector.ledger import suspects  # noqa: F401 - imported now, not when the process ends
     from inspector.sessions import leaks_told  # noqa: F401
     from inspector.sessions.leaks import Leaked
+    from inspector.sessions.lost import lost_since
     from inspector.verdicts import leaks  # noqa: F401
 
     _bring("elftools", settings["elftools"])
@@ -112,7 +118,8 @@ def begin(settings: dict[str, Any]) -> None:
         _native.at_exit(None)
         if os.getpid() == pid and found.is_open:
             found.end(height)
-            _leave(Path(settings["folder"]), found.fact, modules)
+            _leave(Path(settings["folder"]), "lost", to_wire(Lost(lost_since(), 0, 0, 0, 0)))
+            _leave(Path(settings["folder"]), *_told(found.fact, modules))
 
     found.__enter__()
     atexit.register(end)
@@ -130,15 +137,18 @@ def _bring(package: str, folder: str) -> None:
         spec.loader.exec_module(sys.modules[package])
 
 
-def _leave(folder: Path, fact: Leaks, modules: tuple[str, ...]) -> None:
-    """Write the verdicts, or the error that a module was never imported."""
+def _told(fact: Leaks, modules: tuple[str, ...]) -> tuple[str, Any]:
+    """The verdicts, or the error that a module was never imported."""
     from inspector.tracing.arm.targets import Targets
 
-    name, wire = "leaks", to_wire(fact)
     try:
         Targets(modules, buffers=False).require()
     except InspectorError as error:
-        name, wire = "unknown", {"what": error.what, "slug": error.slug}
+        return "unknown", {"what": error.what, "slug": error.slug}
+    return "leaks", to_wire(fact)
+
+
+def _leave(folder: Path, name: str, wire: Any) -> None:
     part = folder / f"{name}.part"
     part.write_text(json.dumps(wire), encoding="utf-8")
     part.replace(folder / f"{name}-{os.getpid()}.json")

@@ -25,20 +25,27 @@ def lost() -> Lost:
     return with_answers(lost())
 
 
-def with_lost(report: Report, before: Lost) -> Report:
-    """The report of leaks; above its verdicts what the code left in cycles that no collection frees.
+def lost_since(before: Lost | None = None) -> tuple[LostObject, ...]:
+    """What is lost in cycles that no collection frees, less what was before.
 
     References that C code lost are the ledger's verdicts.
     """
+    from inspector.ledger.lost import lost
+
+    old = {_key(row): row for row in before.rows} if before is not None else {}
+    rows = [_since(row, old.get(_key(row))) for row in lost().rows if row.cause != _TOLD_BY_LEDGER]
+    return tuple(row for row in rows if row.objects > 0)
+
+
+def with_lost(report: Report, rows: tuple[LostObject, ...]) -> Report:
+    """The report of leaks; above its verdicts what is lost in cycles."""
     from inspector.verdicts.answers.lost import said
 
-    old = {_key(row): row for row in before.rows}
-    rows = [_since(row, old.get(_key(row))) for row in lost().rows if row.cause != _TOLD_BY_LEDGER]
-    sentences = said(tuple(row for row in rows if row.objects > 0))
-    if not sentences:
+    if not rows:
         return report
     answers = report.facts.get("answers", Answers(()))
-    return Report(report.name, {**report.facts, "answers": Answers((*sentences, *answers.rows))})
+    rest = (one for one in answers.rows if one.slug != "no-fault")
+    return Report(report.name, {**report.facts, "answers": Answers((*said(rows), *rest))})
 
 
 def _key(row: LostObject) -> tuple[str, str, str, str]:

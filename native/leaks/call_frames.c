@@ -321,6 +321,12 @@ static call_frame *frame_take(void) {
     return frame;
 }
 
+void ledger_frames_wipe(void) {
+    for (call_frame *frame = unused; frame; frame = frame->outer) {
+        *frame = (call_frame){.outer = frame->outer};
+    }
+}
+
 ledger_opened ledger_frame_enter(uint32_t number, call_convention convention, const uintptr_t words[5]) {
     call_frame *frame = frame_take();
     if (!frame) {

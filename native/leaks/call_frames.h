@@ -44,6 +44,8 @@ void ledger_frame_place(ledger_touch *touch, uint32_t number /* of the call */);
 // leaks/capsule_arrays.c: while a call with a capsule argument is open, the hooks report allocated blocks.
 extern int ledger_capsules_open __attribute__((visibility("hidden")));
 void ledger_capsules_allocated(const void *block);
+void ledger_capsules_wipe(void); // the addresses of a ledger that is closed: a search would find them
+void ledger_frames_wipe(void);   // so too, but for the calls that are still open
 
 // leaks/capsule_arrays.c: watches dtypes of arrays behind a capsule; leave() adds the arrays to `found`.
 void ledger_capsules_enter(call_frame *frame, PyObject *capsule /* borrowed: the caller holds it */);

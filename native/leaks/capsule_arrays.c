@@ -25,6 +25,8 @@ void ledger_capsules_allocated(const void *block) {
     allocated_count += allocated_count <= ALLOCATED_MAX;
 }
 
+void ledger_capsules_wipe(void) { memset(allocated, 0, sizeof allocated); }
+
 static int is_allocated_since(const PyObject *array) {
     for (uint32_t i = 0; i < allocated_count && i < ALLOCATED_MAX; i++) {
         if (allocated[i] == (uintptr_t)array) {

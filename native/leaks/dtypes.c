@@ -53,6 +53,7 @@ void ledger_dtypes_add(PyObject *dtype) {
 
 void ledger_dtypes_deinit(void) {
     ledger_dtypes_count = 0;
+    memset(allocated, 0, sizeof allocated);
     low = high = ledger_dtypes_array_bytes = 0;
 }
 

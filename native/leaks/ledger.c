@@ -310,6 +310,8 @@ static PyObject *ledger_release(PyObject *module, PyObject *keep) {
     }
     ledger_frees_deinit();
     ledger_views_deinit();
+    ledger_frames_wipe();
+    ledger_capsules_wipe();
     ledger_statics_deinit();
     ledger_table_deinit();
     Py_RETURN_NONE;

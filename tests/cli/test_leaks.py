@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,16 @@ def test_a_run_of_pytest_is_watched(tmp_path: Path) -> None:
     ran = inspector("leaks", "--of", "leak_corpus", *words, cwd=tmp_path)
     assert ran.returncode == 1 and "1 passed" in ran.stdout
     assert "capsule_lost loses a reference" in ran.stdout and "test_it.py:3" in ran.stdout
+
+
+@pytest.mark.parametrize("dashes", [(), ("--", sys.executable)])
+def test_a_cycle_that_no_collection_frees_is_the_first_line(tmp_path: Path, dashes: tuple[str, ...]) -> None:
+    """It said that no fault was found: the count of each reference is right."""
+    path = tmp_path / "app.py"
+    path.write_text("import numpy\na = numpy.empty(1, object)\na[0] = [a]\ndel a\n")
+    ran = inspector("leaks", *dashes, str(path))
+    assert ran.returncode == 1 and ran.stdout.split()[:4] == ["One", "list", "is", "lost,"]
+    assert "No fault" not in ran.stdout
 
 
 def test_what_is_possible_of_imports_is_one_line(tmp_path: Path) -> None:

@@ -67,6 +67,8 @@ static PyObject *forge(PyObject *self, PyObject *tracked) {
     memcpy(nodes, old, sizeof old);
     Py_RETURN_NONE;
 }
+static PyObject *registered[4]; // of its instances: pybind11 and nanobind keep such a table
+static PyObject *registers(PyObject *self, PyObject *x) { registered[0] = x; Py_RETURN_NONE; }
 static PyObject *forget(PyObject *self, PyObject *unused) { nodes = NULL; Py_RETURN_NONE; }
 """
 START = """
@@ -123,6 +125,19 @@ def test_a_cycle_through_a_type_without_traverse_is_told_with_type_and_field() -
     assert row[:7] == ["list", 1, "type without tp_traverse", "lostmod.Plain", "`other`, byte 24", 3, 1]
     assert found["alive"] == [1, 1] and found["witnesses"] == 1  # no collection frees it
     assert found["said"][0].startswith("One `list` is lost, with ") and "lostmod.Plain" in found["said"][0]
+
+
+def test_a_table_of_instances_hides_none() -> None:
+    """Its address owns nothing: the whole count of the instance is the list's."""
+    found = told(PLAIN + "    lostmod.registers(one)")
+    assert [row[:5] for row in found["lost"]] == [
+        ["list", 1, "type without tp_traverse", "lostmod.Plain", "`other`, byte 24"]
+    ]
+
+
+def test_what_a_static_owns_is_not_lost_though_a_lost_object_tells_of_it() -> None:
+    found = told(PLAIN + "    lostmod.keep(one)")
+    assert found["lost"] == []
 
 
 def test_many_alike_are_one_row() -> None:

@@ -129,6 +129,12 @@ QUESTIONS = [
         "%inspect sel",
         "Not computed yet: 2.4 MB once it is; .* Until then it keeps 4.8 MB, 2.0 times as much",
     ),
+    (
+        "nanobind#69",
+        "import bindings\nmade = bindings.made_by('nanobind')",
+        "%%inspect_leaks -m made_by_nanobind\nw = made.Holder()\nw.held = [w]\ndel w",
+        "One list is lost, with 96 B: a cycle through made_by_nanobind.Holder, which has no tp_traverse",
+    ),
 ]
 ALONE = ("arrow#45504",)
 """Asked in a process of its own: the answer is about the whole process, not about what other tests left."""
@@ -143,7 +149,7 @@ for cell in sys.argv[1:]:
         assert shell.run_cell(cell, store_history=True).success, captured.stdout
 print(json.dumps([output.data for output in captured.outputs]))
 """
-NEWEST = ("torch", "polars", "xarray", "stumpy", "pandas", "arrow")
+NEWEST = ("torch", "polars", "xarray", "stumpy", "pandas", "arrow", "nanobind")
 """Where the answer depends on the release: asked in the room of the newest ones only."""
 PARAMETERS = [
     pytest.param(

@@ -41,10 +41,12 @@ NANOBIND = """
 namespace nb = nanobind;
 struct Box { int n; explicit Box(int n) : n(n) {} };
 struct Keeper { explicit Keeper(nb::object) {} };
+struct Holder { nb::object held; };
 static Box the_box(7);
 NB_MODULE(made_by_nanobind, m) {
   nb::class_<Box>(m, "Box").def(nb::init<int>()).def_rw("n", &Box::n);
   nb::class_<Keeper>(m, "Keeper").def(nb::init<nb::object>(), nb::keep_alive<1, 2>());
+  nb::class_<Holder>(m, "Holder").def(nb::init<>()).def_rw("held", &Holder::held);
   m.def("the_box", [] { return &the_box; }, nb::rv_policy::reference);
   m.def("address", [](Box &box) { return (size_t)&box; });
   m.def("add", [](int a, int b) { return a + b; });

@@ -8,7 +8,8 @@ Runs a program as python would:
   inspector leaks -- PROGRAM ARGS         a program that is or embeds Python
 
 The program's output comes first; with --json it goes to stderr.
-Exit code 1: a certain fault was found; 2: a module of --of was not watched, or never called.
+Exit code 1: a certain fault, or a cycle that no collection frees, was found;
+2: a module of --of was not watched, or never called.
 """
 
 # SPDX-License-Identifier: MIT
@@ -26,8 +27,12 @@ from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
 from inspector.faces.arguments import DRAW, WRITE, add_options
 
 if TYPE_CHECKING:
+    from inspector.facts.lost import LostObject
     from inspector.sessions.leaks import Leaked
     from inspector.sessions.leaks_launched import Judged
+
+    Ran = tuple[Leaked | Judged, InspectorError | None, tuple[LostObject, ...]]
+    """The verdicts on a program, its error or None, and what it lost in cycles."""
 
 GROUP = "inspect running programs"
 
@@ -49,27 +54,30 @@ def run(options: argparse.Namespace) -> int:
     from inspector.faces.cli.output import show
     from inspector.faces.cli.program import behind_dashes
     from inspector.sessions.leaks_unwatched import uncalled, unwatched
+    from inspector.sessions.lost import with_lost
 
-    found, failure = (_launched if behind_dashes(options) else _run_here)(options)
-    show(found.report, options)
+    found, failure, lost = (_launched if behind_dashes(options) else _run_here)(options)
+    show(with_lost(found.report, lost), options)
     if failure is not None:
         raise failure
     if (unknown := unwatched(found.fact.watched) or uncalled(found.fact.watched)) is not None:
         raise unknown
-    return EXIT_FINDINGS if any(one.certain for one in found.fact) else EXIT_DONE
+    return EXIT_FINDINGS if any(one.certain for one in (*found.fact, *lost)) else EXIT_DONE
 
 
-def _run_here(options: argparse.Namespace) -> tuple[Leaked, InspectorError | None]:
-    """Run a script or a module in this process; the verdicts, and its error or None."""
+def _run_here(options: argparse.Namespace) -> Ran:
+    """Run a script or a module in this process."""
     from inspector.faces.cli.program import run_within
     from inspector.sessions import leaks
+    from inspector.sessions.lost import lost, lost_since
 
     beside = Path.cwd() if options.module else Path(options.program).resolve().parent
     sys.path[0] = str(beside)  # the watched module may be there
     found = leaks.leaks(*options.modules or ())
     found.strict = False
+    before = lost()
     with _no_silent_end(options.program):
-        return run_within(found, options)
+        return (*run_within(found, options), lost_since(before))
 
 
 @contextmanager
@@ -94,8 +102,8 @@ def _no_silent_end(program: str) -> Iterator[None]:
         os._exit = leave
 
 
-def _launched(options: argparse.Namespace) -> tuple[Judged, InspectorError | None]:
-    """Run a program as a child process; the verdicts, and its error or None."""
+def _launched(options: argparse.Namespace) -> Ran:
+    """Run a program as a child process."""
     from inspector.faces.cli.program import how_it_ended
     from inspector.sessions import leaks_launched
 
@@ -105,4 +113,4 @@ def _launched(options: argparse.Namespace) -> tuple[Judged, InspectorError | Non
     )
     for note in found.notes:
         sys.stderr.write(f"inspector: {note}\n")
-    return found, how_it_ended(options.program, found.code)
+    return found, how_it_ended(options.program, found.code), found.lost

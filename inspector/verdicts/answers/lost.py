@@ -39,7 +39,7 @@ def _many(row: LostObject) -> str:
 
 _WHY: Final[dict[Cause, Callable[[LostObject], str]]] = {
     "object array": lambda row: (
-        f"a cycle through {row.where} of an {code(row.holder)} of objects, which the "
+        f"a cycle through {row.where} of a {code(row.holder)} of objects, which the "
         "garbage collector does not look into"
     ),
     "type without tp_traverse": lambda row: (

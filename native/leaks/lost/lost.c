@@ -44,7 +44,7 @@ static int meet(PyObject *object, void *argument) {
 
 static int mark_alive(lost_walk *w, PyObject *args) {
     PyObject *modules = PyImport_GetModuleDict(); // borrowed
-    if (marks_init(&w->alive) < 0) {
+    if (marks_init(&w->alive) < 0 || marks_init(&w->owned) < 0) {
         return -1;
     }
     meet(modules, w);
@@ -157,6 +157,21 @@ static int explain(PyObject *object, void *argument) {
         node->left--;
     }
     return 0;
+}
+
+void lost_count_told(lost_walk *w) {
+    for (size_t i = 0; i < w->node_count; i++) {
+        w->nodes[i].left = compat_refcount(w->nodes[i].object);
+    }
+    for (size_t i = 0; i < w->node_count; i++) {
+        if (w->nodes[i].is_certain && is_tracked(w->nodes[i].object)) {
+            edges_traverse(w->nodes[i].object, explain, w);
+        }
+        data_span span;
+        int owns =
+            arrays_is(w->nodes[i].object) && spans_read(w->nodes[i].object, &span) && span.flags & SPAN_OWNED;
+        w->failed |= owns && marks_add(&w->owned, (void *)span.start) < 0;
+    }
 }
 
 static int keep(PyObject *object, void *argument) {
@@ -362,6 +377,7 @@ static PyObject *lost(PyObject *module, PyObject *args) {
     memory_guard_disarm();
     marks_deinit(&w->alive);
     marks_deinit(&w->known);
+    marks_deinit(&w->owned);
     arena_deinit(&w->open.items);
     arena_deinit(&w->types.items);
     return found;

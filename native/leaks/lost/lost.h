@@ -34,6 +34,7 @@ typedef struct {
     leak_search h; // first: search_scan() passes it back
     marks alive;   // objects that a root reaches
     marks known;   // types whose instances are looked for
+    marks owned;   // data of arrays that are nodes: freed with them, whoever else has the address
     arena_stack open, types;
     lost_node *nodes;   // borrowed: in the scratch, by address
     lost_block *blocks; // borrowed: in the scratch, by address but for the newest
@@ -47,6 +48,8 @@ typedef struct {
 } lost_walk;
 
 lost_node *lost_node_at(const lost_walk *w, const void *object); // the node that begins there, or NULL
+// Sets `left` of each node, its references that no tp_traverse of a node tells of, and `owned`.
+void lost_count_told(lost_walk *w);
 // What a node refers to, as far as objects/edges.c knows; nothing where its memory only looked like an
 // object.
 void lost_visit(lost_walk *w, const lost_node *node, visitproc visit, void *argument);

@@ -5,9 +5,9 @@
 // lost object, or in a block that is no object, is an edge: it keeps its target only if it is kept itself.
 // Blocks are searched for in the next round, so that a C struct behind a struct is followed to what holds it.
 //
-// Words that own nothing are left out: the links of the collector's lists (a needle begins at the object, not
-// at its header), weak references, old items behind the end of a list. Everything else that may be a pointer
-// counts, so that an object is called lost only if nothing can find it.
+// Words that own nothing are left out: links of the collector's lists (a needle begins at the object), weak
+// references, old items behind the end of a list; and for an object whose whole count lost objects tell of,
+// all words outside them (a binding's table of instances). Every other word that may be a pointer counts.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/lost/lost.h"
@@ -109,8 +109,6 @@ static int may_own(const lost_walk *w, PyObject *holder, uintptr_t word, uintptr
     return memory_guarded(owner_body, &q) == 0 && q.owns;
 }
 
-// --- following ---
-
 typedef struct {
     PyObject *object; // borrowed
     visitproc visit;
@@ -185,6 +183,15 @@ static void follow(lost_walk *w) {
 
 // --- hits ---
 
+// A word of our own tables (of calls that ended), or outside the lost objects: for one whose count they
+// explain, and for the data of one.
+static int owns_nothing(const lost_walk *w, const place *found, uintptr_t to) {
+    const lost_node *node = lost_node_at(w, (void *)to);
+    int is_lost =
+        found->kind == PLACE_OBJECT && lost_node_at(w, found->object) && !marks_has(&w->alive, found->object);
+    return !is_lost && (node ? node->left <= 0 : marks_has(&w->owned, (void *)to));
+}
+
 static void take_object(lost_walk *w, const place *found, uintptr_t to, uintptr_t word) {
     PyObject *holder = found->object;
     int is_block = block_at(w, to) != NULL;
@@ -234,13 +241,14 @@ static void take_hit(lost_walk *w, const scan_hit *hit) {
         found.kind = PLACE_OBJECT;
         found.object = known;
     }
-    if (found.kind == PLACE_OURS) {
-        reach(w, needle.start);
-    } else if (found.kind == PLACE_STALE ||
-               (found.kind == PLACE_STACK && addresses_in(w->evaluators, w->evaluator_count, hit->word)) ||
-               !raw_memory_is_kept_by(&w->h.s.view, &found, hit->word)) {
+    int is_nobodys =
+        found.kind == PLACE_STALE || owns_nothing(w, &found, needle.start) ||
+        (found.kind == PLACE_STACK && addresses_in(w->evaluators, w->evaluator_count, hit->word)) ||
+        (found.kind != PLACE_OURS && !raw_memory_is_kept_by(&w->h.s.view, &found, hit->word));
+    if (is_nobodys) {
         return;
-    } else if (found.kind == PLACE_OBJECT) {
+    }
+    if (found.kind == PLACE_OBJECT) {
         take_object(w, &found, needle.start, hit->word);
     } else if (found.kind == PLACE_BLOCK && found.block.start != needle.start) {
         add_block(w, found.block, needle.start, hit->word);
@@ -320,6 +328,7 @@ int lost_search(lost_walk *w, scratch *memory) {
     if (allocate(w, memory) < 0) {
         return -1;
     }
+    lost_count_told(w);
     size_t count = needles_of_nodes(w);
     for (int round = 0; count && round < LOST_ROUNDS; round++) {
         if (lost_scan(w, count, take_hits) < 0) {
