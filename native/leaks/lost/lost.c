@@ -159,7 +159,8 @@ static int explain(PyObject *object, void *argument) {
     return 0;
 }
 
-void lost_count_told(lost_walk *w) {
+// The references that no tp_traverse of a node tells of; and the data that nodes own.
+static void count_told(lost_walk *w) {
     for (size_t i = 0; i < w->node_count; i++) {
         w->nodes[i].left = compat_refcount(w->nodes[i].object);
     }
@@ -356,7 +357,11 @@ static PyObject *run(lost_walk *w, PyObject *module, PyObject *args, scratch *me
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     lost_find_evaluators(w);
     if (leak_search_prepare(&w->h, module, leave_out, prefix, frame, memory) < 0 ||
-        take_nodes(w, memory) < 0 || lost_search(w, memory) < 0 || judge(w) < 0) {
+        take_nodes(w, memory) < 0) {
+        return NULL;
+    }
+    count_told(w);
+    if (lost_search(w, memory) < 0 || judge(w) < 0) {
         return NULL;
     }
     return result(w, module);

@@ -48,8 +48,6 @@ typedef struct {
 } lost_walk;
 
 lost_node *lost_node_at(const lost_walk *w, const void *object); // the node that begins there, or NULL
-// Sets `left` of each node, its references that no tp_traverse of a node tells of, and `owned`.
-void lost_count_told(lost_walk *w);
 // What a node refers to, as far as objects/edges.c knows; nothing where its memory only looked like an
 // object.
 void lost_visit(lost_walk *w, const lost_node *node, visitproc visit, void *argument);
@@ -57,8 +55,8 @@ void lost_visit(lost_walk *w, const lost_node *node, visitproc visit, void *argu
 void lost_find_evaluators(lost_walk *w);
 // Searches memory for the first `count` needles of `h`. 0, or -1 with an exception set.
 int lost_scan(lost_walk *w, size_t count, search_take take);
-// Asks memory who holds the nodes, and marks in `alive` what is held from outside. Needs the armed guard.
-// 0, or -1 with an exception set.
+// `left` of the nodes, and `owned`, are set. Asks memory who holds the nodes, and marks in `alive` what is
+// held from outside. Needs the armed guard. 0, or -1 with an exception set.
 int lost_search(lost_walk *w, scratch *memory);
 // Whether tp_traverse of the holder visits the target.
 int lost_is_told(PyObject *holder /* borrowed */, PyObject *target /* borrowed */);

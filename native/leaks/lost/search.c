@@ -328,7 +328,6 @@ int lost_search(lost_walk *w, scratch *memory) {
     if (allocate(w, memory) < 0) {
         return -1;
     }
-    lost_count_told(w);
     size_t count = needles_of_nodes(w);
     for (int round = 0; count && round < LOST_ROUNDS; round++) {
         if (lost_scan(w, count, take_hits) < 0) {
