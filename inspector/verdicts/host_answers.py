@@ -15,6 +15,8 @@ from inspector.verdicts.answers.words import answer
 LINES = "trace.hosted.lines"
 MANY = 1_000
 """Elements from which on it is worth a sentence that they cross one by one."""
+LEAST_BYTES = 10_000
+"""Bytes copied as a whole that are worth a sentence."""
 WORDS = {"numeric": "doubles", "integer": "integers", "logical": "logicals", "character": "strings"}
 SHARES = ("numeric", "integer", "complex")
 """Vectors whose arrays reticulate hands over without a copy."""
@@ -25,7 +27,7 @@ def host_answers(found: HostLines) -> Iterator[Answer]:
     if not found.language:
         return
     lost = [(line, change) for line in found.lines for one in line.conversions for change in one.changes]
-    yield _crossed(found)
+    yield from _crossed(found)
     if lost:
         yield _lost(lost, found.language)
     if unseen := [one for line in found.lines for one in line.conversions if not one.compared]:
@@ -38,12 +40,40 @@ def host_answers(found: HostLines) -> Iterator[Answer]:
         yield answer("host-start", text, LINES)
 
 
-def _crossed(found: HostLines) -> Answer:
+def _crossed(found: HostLines) -> Iterator[Answer]:
+    """The slowest loop; else the largest copy, and how much crossed."""
     slow = [(line, one) for line in found.lines for one in line.conversions if is_slow(one)]
-    if not slow:
-        times = sum(one.times for line in found.lines for one in line.conversions)
-        text = f"{counted(times, 'conversion')} in {counted(len(found.lines), 'line')} of {found.language}."
-        return answer("host-crossed", text, LINES)
+    if slow:
+        yield _one_by_one(slow)
+        return
+    copied = [
+        (bytes_, line, one) for line in found.lines for one in line.conversions if (bytes_ := _copied(one))
+    ]
+    if copied:
+        yield _largest(copied, found.language)
+    times = sum(one.times for line in found.lines for one in line.conversions)
+    text = f"{counted(times, 'conversion')} in {counted(len(found.lines), 'line')} of {found.language}."
+    yield answer("host-crossed", text, LINES)
+
+
+def _copied(one: Converted) -> int:
+    """Bytes that were copied as a whole, where they are worth a sentence; else 0."""
+    made = 0 if one.how != "one block" or isinstance(one.became.bytes, Unknown) else one.became.bytes
+    return made if made >= LEAST_BYTES else 0
+
+
+def _largest(copied: list[tuple[int, HostLine, Converted]], language: str) -> Answer:
+    bytes_, line, one = max(copied, key=lambda each: each[0])
+    to = "Python" if one.to_python else language
+    given, became = (side.kind.rpartition(".")[2] for side in (one.given, one.became))
+    rest = sum(each[0] for each in copied) - bytes_
+    more = f" {len(copied) - 1} more copied {size(rest)}." if rest else ""
+    what = f"{given} of {one.given.length:,} → {became}"
+    text = f"Line {line.inside.line} copied {size(bytes_)} to {to}, as one block: {what}.{more}"
+    return answer("host-copied", text, LINES, costs_bytes=bytes_)
+
+
+def _one_by_one(slow: list[tuple[HostLine, Converted]]) -> Answer:
     line, one = max(slow, key=lambda each: each[1].ns)
     ours, theirs = (one.given, one.became) if one.to_python else (one.became, one.given)
     amounts = [size(side.bytes) for side in (one.given, one.became) if not isinstance(side.bytes, Unknown)]

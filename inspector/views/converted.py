@@ -117,7 +117,8 @@ def _measured(one: Converted) -> str:
     amount = f"the same {sizes[0]}" if one.how == "shared" and sizes else " → ".join(sizes)
     name = f"{one.name}  " if one.name else ""
     calls = f", {one.calls:,} calls" if one.how == "one by one" and one.calls else ""
-    return f"{name}{one.how}{calls}  {amount}  {duration(one.ns)}"
+    how = "copied as one block" if one.how == "one block" else one.how
+    return f"{name}{how}{calls}  {amount}  {duration(one.ns)}"
 
 
 def _changed(change: ValueChange, one: Converted) -> Row:
