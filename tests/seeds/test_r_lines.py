@@ -154,9 +154,8 @@ def test_a_profile_of_the_user_runs_and_options_stay(tmp_path: Path) -> None:
 
 def test_a_copy_as_one_block_is_the_first_sentence(tmp_path: Path) -> None:
     """reticulate#987: is a NumPy array copied on its way to R?"""
-    script = (
-        "library(reticulate)\nnp <- import('numpy', convert = FALSE)\nx <- np$ones(1000000L)\npy_to_r(x)[1]\n"
-    )
+    lines = ("library(reticulate)", "np <- import('numpy', convert = FALSE)", "x <- np$ones(1000000L)")
+    script = "\n".join((*lines, "y <- py_to_r(x)", ""))
     first, second, *_ = " ".join(traced(tmp_path, script).stdout.split()).split(". ")
     assert first == "Line 4 copied 8.0 MB to R, as one block: ndarray of 1,000,000 → numeric array"
     assert second == "3 conversions in 2 lines of R"
