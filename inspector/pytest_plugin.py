@@ -87,9 +87,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _bytes(text: str) -> int:
+    from argparse import ArgumentTypeError
+
     from inspector.facts.amounts import bytes_in
 
-    return bytes_in(text)
+    try:
+        return bytes_in(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no number of bytes; write 800, 64kB or 10MB.") from None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -43,7 +43,8 @@ def test_lets_go():
 def pytest_in(folder: Path, *words: str, tests: str = TESTS) -> str:
     (folder / "test_shown.py").write_text(tests)
     command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
+    ran = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return ran.stdout
 
 
 def test_the_card_is_printed_with_the_failure_only(tmp_path: Path) -> None:
@@ -92,5 +93,6 @@ def test_a_test_above_its_budget_of_memory_names_what_grew_and_who_holds_it(tmp_
     told = " ".join(pytest_in(tmp_path, "--inspect-memory=10MB", tests=GROWS).split())
     assert "2 failed, 1 passed" in told, told
     assert "30 MB more are in use at the end of the block; its budget is 10 MB" in told, told
-    assert "bytearray of 30 MB held by test_shown.kept[0]" in told, told
+    assert "bytearray of 30 MB held by test_shown.kept[0] · do:" in told, told
+    assert "'ten' is no number of bytes" in pytest_in(tmp_path, "--inspect-memory=ten", tests=GROWS)
     assert "20 MB more in blocks of C code" in told, told

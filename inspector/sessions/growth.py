@@ -57,8 +57,8 @@ class MemoryBudget:
         )
 
     def _holders(self) -> str:
-        """The largest new objects: larger than the least of the largest before, and none of those."""
-        least = min(self._large.values(), default=0)
+        """The largest new objects: larger than the least of the largest before, and a tenth of the budget."""
+        least = max(min(self._large.values(), default=0), self._most // 10)
         new = [row for row in large_objects() if row[0].address not in self._large and row[1] > least]
         shown = [(type_name(one), bytes_, path_of(one, {})) for one, bytes_ in new[:MOST_SHOWN]]
         held = [f"{name} of {size(bytes_)} held by {path}" for name, bytes_, path in shown if path]
