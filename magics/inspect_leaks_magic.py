@@ -48,6 +48,7 @@ class InspectLeaksMagics(Magics):
           %%inspect_leaks -m mymodule          only the extension module mymodule
           %%inspect_leaks --repeat 3           what each of 3 runs shows, after 3 warm-up runs
           %%inspect_leaks --repeat 3 --isolate the same in a forked child; a crash is reported
+          %%inspect_leaks --repeat 3 --confirm each certain leak read a second time, by 200 runs more
           %%inspect_leaks --on client          on the workers of a Dask cluster
 
         All hooks are removed when the cell ends, even by an exception.
@@ -85,10 +86,13 @@ class InspectLeaksMagics(Magics):
         if options.on:
             return self._on_workers(prepared, options)
         found = leaks.leaks(*options.modules or (), cells=cells.numbers(self.shell))
-        if options.isolate and options.repeat is None:
-            raise InspectorError("--isolate needs --repeat.", slug="bad-option", do="--repeat 3 --isolate")
+        for word in ("isolate", "confirm"):
+            if vars(options)[word] and options.repeat is None:
+                raise InspectorError(
+                    f"--{word} needs --repeat.", slug="bad-option", do=f"--repeat 3 --{word}"
+                )
         if options.repeat is not None:
-            return found.run(prepared.run, options.repeat, isolate=options.isolate)
+            return found.run(prepared.run, options.repeat, isolate=options.isolate, confirm=options.confirm)
         with showing.shown_if_raised(lambda: drawn(found.report, options)), found:
             prepared.run()
         return found

@@ -98,6 +98,7 @@ LEAKS = (
         help="run 3 times, then N times watched; report what every run shows",
     ),
     _switch("--isolate", help="with --repeat: run in a forked child and report a crash"),
+    _switch("--confirm", help="with --repeat: 200 runs more, unwatched, must leave memory or references too"),
 )
 """Which modules' references to watch, and in which runs."""
 TRACE = (

@@ -32,6 +32,15 @@ def test_what_every_run_shows(shown: Shown) -> None:
     assert "again in each of 2 runs" in " ".join(said.split())
 
 
+def test_a_certain_leak_is_read_a_second_time(shown: Shown) -> None:
+    """200 runs more leave nothing of what only the first ten lose."""
+    shown("import gc\ngc.freeze()\nleft = 10")
+    cell = "left -= 1\nif left > 0: leak_corpus.value_not_released({})"
+    said = shown(f"{LEAKS} --repeat 2 --confirm\n{cell}")
+    shown("gc.unfreeze()")
+    assert "but 200 further calls left nothing of it" in " ".join(said.split())
+
+
 def test_an_error_in_the_cell_is_the_cells_own(run: Any) -> None:
     result, _ = run(f"{LEAKS}\nleak_corpus.tuple_set_item(1)\n1 / 0")
     assert isinstance(result.error_in_exec, ZeroDivisionError)

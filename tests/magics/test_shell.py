@@ -62,7 +62,7 @@ def test_refcounts_are_as_before(shell, run, cell: str) -> None:
     assert (sys.getrefcount(names["x"]), sys.getrefcount(names["y"])) == before
 
 
-LEAKS_REFUSED = ("--repeat many", "--repeat 0", "--repeat -2", "--isolate", "kept")
+LEAKS_REFUSED = ("--repeat many", "--repeat 0", "--repeat -2", "--isolate", "--confirm", "kept")
 OF_ONE_OBJECT = ("--owners", "--chain --retained", "--ask", "--reveal", "--graph", "--layers", "--to numpy")
 OF_ONE_OBJECT += ('--after "1 + 1"', "--live")
 REFUSED = {
