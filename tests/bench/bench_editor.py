@@ -44,30 +44,46 @@ def main() -> None:
         program = Path(folder) / "program.py"
         program.write_text(PROGRAM)
         given: dict[str, Any] = {"program": str(program), "args": [str(library.parent)]}
-        with Editor() as editor:
-            stopped: list[Message] = []
+        given |= {"source": {str(program): [CALL]}, "console": "internalConsole"}
+        begun(given)  # bytecode and pages of the first launch
+        alone, ours = begun(given, "debugpy.adapter"), begun(given)
+        what = "launch to the first stop in Python"
+        row(what, ours[0], sizes="a script that imports NumPy", against="debugpy", theirs=alone[0])
+        row("stack, scopes and variables there", ours[1], against="debugpy", theirs=alone[1])
+        begun(given, further=measured)
 
-            def begin() -> None:
-                editor.begun("launch", console="internalConsole", source={str(program): [CALL]}, **given)
-                stopped.append(editor.event("stopped"))
 
-            row("launch to the first stop in Python", seconds(begin), sizes="a script that imports NumPy")
-            measured(editor, stopped[0]["threadId"])
-            editor.ask("disconnect", terminateDebuggee=True)
+def begun(
+    given: dict[str, Any], *adapter: str, further: Callable[[Editor, int], None] | None = None
+) -> tuple[float, float]:
+    """Seconds to the first stop, and to look at it."""
+    stopped: list[Message] = []
+    with Editor(*adapter) as editor:
+
+        def begin() -> None:
+            editor.begun("launch", **given)
+            stopped.append(editor.event("stopped"))
+
+        to_stop, thread = seconds(begin), stopped[0]["threadId"]
+        to_look = best(lambda: look(editor, thread), 5)
+        if further is not None:
+            further(editor, thread)
+        editor.ask("disconnect", terminateDebuggee=True)
+    return to_stop, to_look
+
+
+def look(editor: Editor, thread: int) -> None:
+    editor.locals(editor.stack(thread)[0])
 
 
 def measured(editor: Editor, thread: int) -> None:
     """The rows of one session, which stands at the call of C."""
 
-    def look() -> None:
-        editor.locals(editor.stack(thread)[0])
-
     def step(command: str) -> Callable[[], None]:
         return lambda: (editor.ask(command, threadId=thread), editor.event("stopped"), None)[-1]
 
-    row("stack, scopes and variables at a stop in Python", best(look, 5))
     row("first step from Python into C", seconds(step("stepIn")), sizes="NumPy loaded; gdb attaches")
-    row("stack, scopes and variables at a stop in C", best(look, 5))
+    row("stack, scopes and variables at a stop in C", best(lambda: look(editor, thread), 5))
     row("step over a line of C", best(step("next"), 3))
     step("stepOut")()
     row("step from a returned C call to the next line of Python", seconds(step("next")))

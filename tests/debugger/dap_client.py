@@ -20,8 +20,8 @@ Message = dict[str, Any]
 class Editor:
     """One session. Every message that comes is kept in `heard`."""
 
-    def __init__(self, *options: str) -> None:
-        command = [sys.executable, "-P", "-m", "inspector", "dap", *options]
+    def __init__(self, *adapter: str) -> None:
+        command = [sys.executable, "-P", "-m", *(adapter or ("inspector", "dap"))]
         self.child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
