@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import struct
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from inspector.debugger.attach.objects import Objects
@@ -12,6 +13,7 @@ from inspector.debugger.memory.remote_memory import Unreadable
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
 
+_THREADS_MAX: Final = 4_096
 _FRAMES_MAX: Final = 10_000
 _STACK_SLOTS_MAX: Final = 10_000
 _NO_PLACE: Final = Unknown("a frame of Python")
@@ -30,30 +32,33 @@ def frame_slots(objects: Objects, found: Runtime) -> dict[int, Owner]:
 
 
 def _frames(objects: Objects, found: Runtime) -> Iterator[int]:
-    return (frame for state in _states(objects, found) for frame in _of_state(objects, found, state))
+    every = (frame for state in thread_states(objects, found) for frame in frames_of(objects, found, state))
+    return islice(every, _FRAMES_MAX)
 
 
 def thread_frames(objects: Objects, found: Runtime, thread: int) -> list[int]:
     """The addresses of a thread's Python frames, innermost first; `thread`: as gettid(2)."""
-    for state in _states(objects, found):
+    for state in thread_states(objects, found):
         if objects.memory.word(state + found.frames.native_thread_id) == thread:
-            return list(_of_state(objects, found, state))
+            return list(frames_of(objects, found, state))
     return []
 
 
-def _states(objects: Objects, found: Runtime) -> Iterator[int]:
+def thread_states(objects: Objects, found: Runtime) -> Iterator[int]:
+    """The addresses of the interpreter's thread states, newest first, at most 4,096."""
     state = objects.memory.word(found.interpreter + found.frames.threads)
-    while state:
+    for _ in range(_THREADS_MAX):
+        if not state:
+            return
         yield state
         state = objects.memory.word(state + found.frames.next_thread)
 
 
-def _of_state(objects: Objects, found: Runtime, state: int) -> Iterator[int]:
+def frames_of(objects: Objects, found: Runtime, state: int, most: int = _FRAMES_MAX) -> Iterator[int]:
+    """The addresses of a thread's Python frames, innermost first; `most`: with those that only mark C."""
     where, word = found.frames, objects.memory.word
-    frame = word(state + where.current_frame)
-    if where.frame_of_c_frame >= 0:
-        frame = word(frame + where.frame_of_c_frame)
-    for _ in range(_FRAMES_MAX):
+    frame = where.newest_frame(word, state)
+    for _ in range(most):
         if not frame:
             return
         if objects.memory.read(frame + where.owner, 1)[0] < where.shim_owner:

@@ -68,9 +68,7 @@ class PythonFrames:
     def _walk(self, state: int) -> Iterator[Frame | None]:
         """Frames, innermost first; None after the last frame of an entry."""
         where, word = self._layout, self._memory.word
-        at = word(state + where.current_frame)
-        if where.frame_of_c_frame >= 0:
-            at = word(at + where.frame_of_c_frame)
+        at = where.newest_frame(word, state)
         for _ in range(DEPTH_MAX):
             if not at:
                 return

@@ -6,6 +6,7 @@ pycore_interp.h, cpython/pystate.h, cpython/code.h), which did not change within
 """
 
 # SPDX-License-Identifier: MIT
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from inspector.debugger.memory.debug_offsets import debug_offsets
@@ -51,6 +52,11 @@ class Layout(NamedTuple):
     def shim_owner(self) -> int:
         """The least owner byte of a shim frame, which only marks an entry from C (enum _frameowner)."""
         return 3
+
+    def newest_frame(self, word: Callable[[int], int], state: int) -> int:
+        """The address of a thread state's innermost frame, 0 for none; `word` reads a word of the process."""
+        at = word(state + self.current_frame)
+        return word(at + self.frame_of_c_frame) if self.frame_of_c_frame >= 0 else at
 
 
 UNTAGGED: Final = ~3

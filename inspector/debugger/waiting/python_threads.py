@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from inspector.debugger.attach.frames import frames_of, thread_states
 from inspector.debugger.attach.object_layout import CODE_EXCEPTIONS
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime
@@ -13,7 +14,6 @@ from inspector.debugger.memory.python_layout import UNTAGGED
 from inspector.debugger.memory.remote_memory import Unreadable
 from inspector.debugger.waiting.exception_table import live_depth
 
-THREADS_MAX: Final = 4_096
 FRAMES_MAX: Final = 400
 _STACK_MAX: Final = 1_000
 _LIBRARY: Final = re.compile(r"^<frozen |/python3\.\d+t?/(?!(site|dist)-packages)")
@@ -47,28 +47,16 @@ class PythonThreads:
         self.names = dict(self._names())
 
     def _threads(self) -> Iterator[PythonThread]:
-        where = self.found.frames
-        state = self.word(self.found.interpreter + where.threads)
-        for _ in range(THREADS_MAX):
-            if not state:
-                return
-            at = state + where.native_thread_id
+        for state in thread_states(self.objects, self.found):
+            at = state + self.found.frames.native_thread_id
             yield PythonThread(state, self.word(at), self.word(at - 8), tuple(self._frames(state)))
-            state = self.word(state + where.next_thread)
 
     def _frames(self, state: int) -> Iterator[Frame]:
         where = self.found.frames
-        at = self.word(state + where.current_frame)
-        if where.frame_of_c_frame >= 0:
-            at = self.word(at + where.frame_of_c_frame)
-        for _ in range(FRAMES_MAX):
-            if not at:
-                return
-            if self.objects.memory.read(at + where.owner, 1)[0] < where.shim_owner:
-                code = self.word(at + where.code) & UNTAGGED
-                offset = self.word(at + where.instruction) - code - where.bytecode
-                yield Frame(at, code, max(offset - (0 if where.instruction_before else 2), 0))
-            at = self.word(at + where.previous)
+        for at in frames_of(self.objects, self.found, state, FRAMES_MAX):
+            code = self.word(at + where.code) & UNTAGGED
+            offset = self.word(at + where.instruction) - code - where.bytecode
+            yield Frame(at, code, max(offset - (0 if where.instruction_before else 2), 0))
 
     def _names(self) -> Iterator[tuple[int, str]]:
         """(pthread_self(), name) of the threads that `threading` knows."""
