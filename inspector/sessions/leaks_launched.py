@@ -70,8 +70,9 @@ def launch(command: Sequence[str], *modules: str, children: bool = False, quiet:
 
         wire = trace_launched.told(folder, "leaks", pid)
         fact = from_wire(Leaks, wire) if wire is not None else _without_ledger(command[0], ended.code)
-        lost = from_wire(Lost, trace_launched.told(folder, "lost", pid) or to_wire(Lost((), 0, 0, 0, 0)))
-        return Judged(with_words(fact), ended.code, trace_launched.others(folder), lost.rows)
+        found = trace_launched.told(folder, "lost", pid)
+        lost = from_wire(Lost, found).rows if found is not None else ()
+        return Judged(with_words(fact), ended.code, trace_launched.others(folder), lost)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -118,8 +119,8 @@ def begin(settings: dict[str, Any]) -> None:
         _native.at_exit(None)
         if os.getpid() == pid and found.is_open:
             found.end(height)
+            _leave(Path(settings["folder"]), *_told(found.fact, modules))  # first: a search may fail
             _leave(Path(settings["folder"]), "lost", to_wire(Lost(lost_since(), 0, 0, 0, 0)))
-            _leave(Path(settings["folder"]), *_told(found.fact, modules))
 
     found.__enter__()
     atexit.register(end)

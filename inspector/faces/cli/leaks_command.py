@@ -69,15 +69,14 @@ def _run_here(options: argparse.Namespace) -> Ran:
     """Run a script or a module in this process."""
     from inspector.faces.cli.program import run_within
     from inspector.sessions import leaks
-    from inspector.sessions.lost import lost, lost_since
+    from inspector.sessions.lost import lost_since
 
     beside = Path.cwd() if options.module else Path(options.program).resolve().parent
     sys.path[0] = str(beside)  # the watched module may be there
     found = leaks.leaks(*options.modules or ())
     found.strict = False
-    before = lost()
     with _no_silent_end(options.program):
-        return (*run_within(found, options), lost_since(before))
+        return (*run_within(found, options), lost_since())
 
 
 @contextmanager

@@ -183,8 +183,7 @@ static void follow(lost_walk *w) {
 
 // --- hits ---
 
-// A word of our own tables (of calls that ended), or outside the lost objects: for one whose count they
-// explain, and for the data of one.
+// A word outside the lost objects, to one whose count they explain or to the data of one.
 static int owns_nothing(const lost_walk *w, const place *found, uintptr_t to) {
     const lost_node *node = lost_node_at(w, (void *)to);
     int is_lost =
