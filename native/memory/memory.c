@@ -158,6 +158,13 @@ static void guard_caught(int number, siginfo_t *cause, void *context) {
     guard_chain(number, cause, context);
 }
 
+// The kernel's mask is one word; glibc copies as many more from its stack as a sigset_t has. These old words
+// may be addresses, and searches would find them here.
+static void guard_take(int number, const struct sigaction *caught, struct sigaction *previous) {
+    sigaction(number, caught, previous);
+    memset((uint64_t *)&previous->sa_mask + 1, 0, sizeof previous->sa_mask - sizeof(uint64_t));
+}
+
 // SA_NODEFER: siglongjmp leaves the handler without returning. SA_ONSTACK: the previous handler
 // (faulthandler) may expect to run on the alternate stack.
 void memory_guard_arm(void) {
@@ -170,8 +177,8 @@ void memory_guard_arm(void) {
     guard.thread = pthread_self();
     guard.escape = NULL;
     sigemptyset(&caught.sa_mask);
-    sigaction(SIGSEGV, &caught, &guard.segv);
-    sigaction(SIGBUS, &caught, &guard.bus);
+    guard_take(SIGSEGV, &caught, &guard.segv);
+    guard_take(SIGBUS, &caught, &guard.bus);
     sigemptyset(&faults); // a blocked fault would end the process, whatever the handler
     sigaddset(&faults, SIGSEGV);
     sigaddset(&faults, SIGBUS);

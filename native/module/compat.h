@@ -168,8 +168,12 @@ static inline size_t compat_bytearray_bytes(PyObject *object /* borrowed */) {
     return room ? offsetof(PyBytesObject, ob_sval) + 1 + room : 0;
 }
 #define COMPAT_BYTEARRAY_HOLDS offsetof(PyByteArrayObject, ob_bytes_object)
+// The bytes object of a bytearray (borrowed), NULL of anything else. The size of the bytearray includes it.
+#define compat_bytearray_holds(object) \
+    (Py_IS_TYPE(object, &PyByteArray_Type) ? ((PyByteArrayObject *)(object))->ob_bytes_object : NULL)
 #else
 #define COMPAT_BYTEARRAY_HOLDS 0 // it refers to no object
+#define compat_bytearray_holds(object) ((PyObject *)NULL)
 #define compat_bytearray_bytes(object) ((size_t)((PyByteArrayObject *)(object))->ob_alloc)
 #endif
 

@@ -32,6 +32,10 @@ _NAMES: Final = """
     method_vectorcall_VARARGS_KEYWORDS builtin_exec builtin_eval _PyCFunction_FastCallDict
     vectorcall_method vectorcall_unbound PyObject_VectorcallMethod bytecodeFunction Rf_eval bcEval
     R_execClosure R_execMethod forcePromise Rf_applyClosure do_begin do_eval calls_enter
+    _Py_VectorCall_StackRefSteal _Py_VectorCallInstrumentation_StackRefSteal
+    _Py_CallBuiltinClass_StackRef _Py_BuiltinCallFast_StackRef
+    _Py_BuiltinCallFastWithKeywords_StackRef _PyCallMethodDescriptorFast_StackRef
+    _PyCallMethodDescriptorFastWithKeywords_StackRef
 """
 _PLUMBING: Final = frozenset(_NAMES.split())
 _OWN: Final = "_native.cpython-"

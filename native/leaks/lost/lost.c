@@ -289,6 +289,7 @@ static int sum(PyObject *object, void *argument) {
         node->state = LOST_UNKNOWN;
         s->objects++;
         Py_ssize_t apart = buffer_of(object), own = (Py_ssize_t)own_bytes(object, &row->rule);
+        own -= compat_bytearray_holds(object) ? (Py_ssize_t)compat_bytearray_bytes(object) : 0;
         s->bytes += add(row, own < apart ? own : own - apart); // an array counts its bytes as its own
         tally_row *owner = apart ? tally_find(&s->buffers, Py_TYPE(object)) : NULL;
         s->bytes += owner ? add(owner, apart) : 0;

@@ -117,8 +117,11 @@ typedef struct {
 
 static void visit_body(void *argument) {
     const guarded_visit *v = argument;
+    PyObject *bytes = compat_bytearray_holds(v->object); // borrowed
     if (edges_has(v->object)) {
         edges_visit(v->object, v->visit, v->argument);
+    } else if (bytes) {
+        v->visit(bytes, v->argument);
     }
 }
 
