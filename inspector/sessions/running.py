@@ -281,3 +281,24 @@ def serve_editor(port: int) -> None:
     from inspector.debugger.dap.serving import serve
 
     serve(port)
+
+
+def serve_kernel(file: str) -> int:
+    """Stand in front of a new ipykernel, by the connection file of a front end; the kernel's exit code."""
+    from inspector.debugger.kernel.serving import serve
+
+    return serve(file)
+
+
+def install_kernel(prefix: str) -> Path:
+    """Add the kernel "Python 3 (native debugging)" below a prefix, or to the user's; its folder."""
+    from inspector.debugger.kernel import spec
+
+    return spec.installed(prefix)
+
+
+def remove_kernel(prefix: str) -> Path:
+    """Remove what `install_kernel` has added; its folder."""
+    from inspector.debugger.kernel import spec
+
+    return spec.removed(prefix)

@@ -16,7 +16,7 @@ OBJECT = {*FLOOR_2, "objects.ownership", "objects.layers", "objects.sharing", "o
 LISTENS = {*FLOOR_2, "tracing.events"}
 TRACING = {"tracing.events", "tracing.arm", "tracing.record", "tracing.ask"}
 DEBUGGER = {"debugger", "debugger.memory", "debugger.presets", "debugger.attach", "debugger.watch"}
-DEBUGGER |= {"debugger.waiting", "debugger.dap"}
+DEBUGGER |= {"debugger.waiting", "debugger.dap", "debugger.kernel"}
 FLOOR_3 = {*OBJECT, *TRACING, *DEBUGGER, "objects.probes", "objects.preview", "ledger", "lazy"}
 FLOOR_3 |= {"sessions.compiler", "verdicts"}
 FACE = {"api", "sessions", "report", "errors", "facts", "faces", "objects"}
@@ -48,6 +48,7 @@ MAY_IMPORT = {
     "debugger.inside": {*FLOOR_2, "debugger.memory", "debugger.presets", "debugger"},
     "debugger.attach": {*FLOOR_2, "debugger.memory", "debugger"},
     "debugger.dap": {*FLOOR_2, "debugger.memory", "debugger.presets", "debugger.attach", "debugger"},
+    "debugger.kernel": {*FLOOR_1, "debugger.dap"},
     "debugger.waiting": {*FLOOR_2, "debugger.memory", "debugger.attach"},
     "debugger.watch": {*FLOOR_2, "debugger.memory", "debugger.attach"},
     "lazy": FLOOR_2,
@@ -85,6 +86,9 @@ OUTSIDE = {
     "elftools": {"binaries", "sessions.compiler"},
     "cffi": {"sessions.compiler"},
     "gdb": {"debugger.inside"},
+    "zmq": {"debugger.kernel"},
+    "jupyter_client": {"debugger.kernel"},
+    "jupyter_core": {"debugger.kernel"},
     "pystack": {"debugger"},
     "distributed": {"faces.cluster"},
     "dask": {"faces.cluster"},
@@ -95,7 +99,8 @@ OUTSIDE = {
 }
 """Library -> the rooms that may import it."""
 RESERVED = {
-    "subprocess": {"debugger", "debugger.attach", "debugger.dap", "sessions.compiler", "tracing.record"},
+    "subprocess": {"debugger", "debugger.attach", "debugger.dap", "debugger.kernel"}
+    | {"sessions.compiler", "tracing.record"},
     "multiprocessing": set(),
 }
 """Standard library modules that belong to some rooms only."""

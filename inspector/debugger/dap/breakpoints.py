@@ -16,7 +16,7 @@ from inspector.debugger.dap.places import (
     waiting,
 )
 from inspector.debugger.dap.relay import TICK_S
-from inspector.debugger.dap.wire import Message, Messages
+from inspector.debugger.dap.wire import Message, Stream
 from inspector.debugger.dap.with_gdb import WithGdb
 from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
@@ -31,7 +31,7 @@ _HERE: Final = ("", "localhost", "127.0.0.1", "::1")
 class Breakpoints(WithGdb):
     """The breakpoints by file, and those by function."""
 
-    def __init__(self, editor: Messages, python: Messages) -> None:
+    def __init__(self, editor: Stream, python: Stream) -> None:
         super().__init__(editor, python)
         self._places: dict[str, list[Place]] = {}
         self._numbers = itertools.count(FIRST)

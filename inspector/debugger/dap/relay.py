@@ -9,7 +9,7 @@ import selectors
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from inspector.debugger.dap.wire import Message, Messages
+from inspector.debugger.dap.wire import Message, Stream
 from inspector.errors import InspectorError
 
 Then = Callable[[Message], None]
@@ -21,7 +21,7 @@ FAILED: Final = 1
 class Relay:
     """One editor and one debugpy."""
 
-    def __init__(self, editor: Messages, python: Messages) -> None:
+    def __init__(self, editor: Stream, python: Stream) -> None:
         self.editor, self.python = editor, python
         self.selector = selectors.PollSelector()
         self.selector.register(editor, selectors.EVENT_READ, self._hear_editor)

@@ -18,8 +18,8 @@ from inspector.facts.wire import from_wire
 
 Row = dict[str, Any]
 _NO_LINES: Final = "deemphasize"
-_OWN: Final = "/debugpy/"
-"""In the path of debugpy's own files: it runs the program, and its frames end the stack."""
+_RUNS: Final = (("/debugpy/", ""), ("/IPython/core/interactiveshell.py", "run_code"))
+"""Part of a file's path and end of a function's name: it runs the program or the cell, and ends the stack."""
 
 
 class At(NamedTuple):
@@ -61,7 +61,9 @@ class Shown:
         python = -1
         for row in self._native.call("stack", thread=thread)["rows"]:
             frame = from_wire(Frame, row["frame"])
-            if frame.kind == "python" and _OWN in str(frame.library):
+            if frame.kind == "python" and _runs(frame):
+                while found and self._frames[found[-1]["id"]].python < 0:
+                    found.pop()
                 break
             python += frame.kind == "python"
             if frame.plumbing:
@@ -70,7 +72,7 @@ class Shown:
                 continue
             at = At(thread, row.get("level", -1), python if frame.kind == "python" else -1)
             found.append(self._frame(frame, at, row))
-        while found and (found[-1].get("presentationHint") == "subtle" or "[libpython" in found[-1]["name"]):
+        while found and found[-1].get("presentationHint") == "subtle":
             found.pop()
         return found
 
@@ -172,3 +174,8 @@ class Shown:
         if isinstance(found, str):
             raise InspectorError("Python's objects are not read.", slug="not-python", why=found)
         return found
+
+
+def _runs(frame: Frame) -> bool:
+    parts = str(frame.library), frame.function
+    return any(file in parts[0] and parts[1].endswith(name) for file, name in _RUNS)

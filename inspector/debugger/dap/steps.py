@@ -13,7 +13,7 @@ from typing import Final
 from inspector.debugger.dap import line_calls
 from inspector.debugger.dap.breakpoints import Breakpoints
 from inspector.debugger.dap.places import FIRST
-from inspector.debugger.dap.wire import Message, Messages
+from inspector.debugger.dap.wire import Message, Stream
 from inspector.errors import InspectorError
 
 _STEPS: Final = {"next": "next", "stepIn": "step", "stepOut": "finish"}
@@ -33,7 +33,7 @@ _LOOK: Final = (
 class Steps(Breakpoints):
     """Which threads debugpy steps, and what each waits for."""
 
-    def __init__(self, editor: Messages, python: Messages) -> None:
+    def __init__(self, editor: Stream, python: Stream) -> None:
         super().__init__(editor, python)
         self._names: list[Message] = []
         self._known: dict[int, int] = {}

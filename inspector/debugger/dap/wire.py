@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 Message = dict[str, Any]
 BODY_BYTES_MAX: Final = 64 << 20
@@ -16,6 +16,19 @@ HEADER_BYTES_MAX: Final = 1 << 14
 _END: Final = b"\r\n\r\n"
 _LENGTH: Final = re.compile(rb"content-length: *(\d{1,9}) *$", re.IGNORECASE | re.MULTILINE)
 _KINDS: Final = {"request": "command", "response": "request_seq", "event": "event"}
+
+
+class Stream(Protocol):
+    """What an adapter speaks with: a stream of bytes, or another thread."""
+
+    def fileno(self) -> int:
+        """Readable when messages have come."""
+
+    def send(self, message: Message) -> None:
+        """Send one message."""
+
+    def receive(self) -> Iterator[Message | str]:
+        """The messages that have come. Raises EOFError."""
 
 
 class Messages:
@@ -71,6 +84,11 @@ def _message(body: bytes) -> Message | str:
         read = json.loads(body)
     except (ValueError, RecursionError) as error:
         return f"a body that is no JSON: {error}"[:200]
+    return checked(read)
+
+
+def checked(read: Any) -> Message | str:
+    """A message that a client sent, or what is wrong with it."""
     if not isinstance(read, dict) or read.get("type") not in _KINDS or _KINDS[read["type"]] not in read:
         return "a body that is no request, response or event"
     if read["type"] == "request" and not (

@@ -9,7 +9,7 @@ from typing import Final
 from inspector.debugger.dap.native_side import GUARD_S, NativeSide, guard
 from inspector.debugger.dap.relay import Relay
 from inspector.debugger.dap.shown import Shown
-from inspector.debugger.dap.wire import Message, Messages
+from inspector.debugger.dap.wire import Message, Stream
 from inspector.errors import InspectorError
 
 _ENDS_S: Final = 3.0
@@ -19,7 +19,7 @@ _ENDS_S: Final = 3.0
 class WithGdb(Relay):
     """`standing`: thread of the editor -> the kernel's id, and whether a frame of Python's is on top."""
 
-    def __init__(self, editor: Messages, python: Messages) -> None:
+    def __init__(self, editor: Stream, python: Stream) -> None:
         super().__init__(editor, python)
         self.native = NativeSide()
         self.shown = Shown(self.native)

@@ -27,6 +27,9 @@ class Reached(NamedTuple):
 
 
 Note = Callable[[int, Reached], None]
+_BRANCHES: Final = ("j", "b", "cb", "tb", "ret")
+"""How the instructions of x86-64 and aarch64 that lead elsewhere begin."""
+_CELL_MODULE: Final = "inspector_c_"
 
 
 class Placed(PlaceBreakpoint):
@@ -119,7 +122,8 @@ class Once(gdb.Breakpoint):
     """Stops one thread at a function's entry; all of a thread's go when one is reached."""
 
     def __init__(self, thread: int, entry: dict[str, Any], note: Note) -> None:
-        spec = at_entry(entry["address"])
+        address = of_cell(entry.get("name", ""), entry["address"])
+        spec = at_entry(address)
         super().__init__(spec, internal=True)
         self.silent = True
         self.of_thread, self._note = thread, note
@@ -142,7 +146,25 @@ def at_entry(address: int) -> str:
     while block.function is None and block.superblock is not None:
         block = block.superblock
     rows_inside = (one.pc for one in found.symtab.linetable() if one.line and address < one.pc < block.end)
-    return f"*{min(rows_inside, default=address):#x}"
+    second = min(rows_inside, default=address)
+    return f"*{address if _jumps(block, address, second) else second:#x}"
+
+
+def _jumps(block: gdb.Block, start: int, end: int) -> bool:
+    """Whether code between may lead elsewhere: an optimised function has no prologue, and branches early."""
+    code = gdb.selected_inferior().architecture().disassemble(start, max(start, end - 1))
+    return any(one["asm"].startswith(_BRANCHES) and not one["asm"].startswith("bti") for one in code)
+
+
+def of_cell(name: str, address: int) -> int:
+    """The function that a `%%inspect_c` cell has, where `address` is what its module's table calls it by."""
+    file = gdb.solib_name(address) or ""
+    if not os.path.basename(file).startswith(_CELL_MODULE):  # noqa: PTH119
+        return address
+    library = gdb.lookup_objfile(file)
+    found = library.lookup_global_symbol(name) if library is not None else None
+    at = found.value().address if found is not None else None
+    return int(at) if at is not None else address
 
 
 class Out(gdb.FinishBreakpoint):

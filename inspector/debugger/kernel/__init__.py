@@ -1,0 +1,3 @@
+"""A process in front of ipykernel: it relays the kernel's channels, and owns the debug session."""
+
+# SPDX-License-Identifier: MIT

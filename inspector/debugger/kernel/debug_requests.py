@@ -1,0 +1,134 @@
+"""Debug requests of the front ends for a session of the Debug Adapter Protocol in another thread.
+
+What the session forwards to debugpy goes to ipykernel's control channel, which passes it on. Each request
+gets the status messages and the answer that ipykernel would give; those about our own requests are dropped.
+"""
+
+# SPDX-License-Identifier: MIT
+import contextlib
+from typing import Any, Final
+
+from jupyter_client.session import Session
+
+from inspector.debugger.dap.wire import Message, checked
+from inspector.debugger.kernel.channels import Channels, Frames, head
+from inspector.debugger.kernel.connection import Connection
+from inspector.debugger.kernel.mailbox import Mailbox
+
+LEAVE: Final = "inspector_leave"
+GO_ON: Final = "inspector_go_on"
+"""Requests of our own to the session."""
+SAID: Final = "inspector_said"
+RENEWED: Final = "inspector_renewed"
+"""Events of the session for us: a line for the user; a new session has begun."""
+Parent = dict[str, Any]
+
+
+class DebugRequests:
+    """Who asked what; `editor` and `python` are our ends of the session's streams."""
+
+    def __init__(self, channels: Channels, given: Connection, editor: Mailbox, python: Mailbox) -> None:
+        key, scheme = str(given.get("key", "")).encode(), given.get("signature_scheme") or "hmac-sha256"
+        self._session = Session(key=key, signature_scheme=scheme)
+        self._own = self._session.session.encode()
+        self._channels, self._editor, self._python = channels, editor, python
+        self._asked: dict[int, tuple[Frames, Parent]] = {}
+        self._passed: dict[str, Message] = {}
+        self._last = 0
+        self._parent: Parent = {}
+        channels.take(self._asks, self._answers, self._publishes)
+        channels.watch(editor.fileno(), self._to_front_end)
+        channels.watch(python.fileno(), self._to_kernel)
+
+    def tell(self, command: str) -> None:
+        """A request of our own to the session."""
+        self._editor.send({"type": "request", "seq": 0, "command": command})
+
+    def _asks(self, frames: Frames) -> bool:
+        """A message of a front end on the control channel."""
+        kind = head(frames)[0]
+        if b'"shutdown_request"' in kind:
+            self.tell(LEAVE)
+        elif b'"interrupt_request"' in kind:
+            self.tell(GO_ON)
+        elif b'"debug_request"' in kind:
+            idents, rest = self._session.feed_identities(frames)
+            with contextlib.suppress(ValueError):  # not signed with the key: as ipykernel, no answer
+                self._ask(idents, self._session.deserialize(rest))
+            return True
+        return False
+
+    def _ask(self, idents: Frames, message: Parent) -> None:
+        self._last += 1
+        self._parent = message
+        self._asked[self._last] = (idents, message)
+        self._status("busy", message)
+        found = checked(message["content"])
+        if isinstance(found, str):
+            self._reply(self._last, {"success": False, "message": found})
+        else:
+            self._editor.send({**found, "arguments": found.get("arguments") or {}, "seq": self._last})
+
+    def _reply(self, number: int, body: Message) -> None:
+        idents, parent = self._asked.pop(number, ((), {}))
+        if parent:
+            own = {"type": "response", "request_seq": parent["content"].get("seq", 0)}
+            self._channels.answer(self._made("debug_reply", {**body, **own}, parent, list(idents)))
+            self._status("idle", parent)
+
+    def _status(self, state: str, parent: Parent) -> None:
+        self._publish("status", {"execution_state": state}, parent)
+
+    def _publish(self, kind: str, content: Message, parent: Parent) -> None:
+        topic = f"kernel.{self._session.session}.{kind}".encode()
+        self._channels.publish(self._made(kind, content, parent, [topic]))
+
+    def _made(self, kind: str, content: Message, parent: Parent, idents: Frames) -> Frames:
+        return self._session.serialize(self._session.msg(kind, content, parent or None), idents)
+
+    def _to_front_end(self) -> None:
+        for message in self._editor.receive():
+            if message["type"] == "response":
+                self._reply(message["request_seq"], message)
+            elif message.get("event") == SAID:
+                self._publish("stream", {"name": "stderr", "text": message["body"]["text"]}, self._parent)
+            elif message.get("event") == RENEWED:
+                for number in list(self._asked):
+                    self._reply(number, {"success": False, "message": "the debug session has ended"})
+            else:
+                self._publish("debug_event", message, self._parent)
+
+    def _to_kernel(self) -> None:
+        for message in self._python.receive():
+            made = self._session.msg("debug_request", message)
+            self._passed[made["header"]["msg_id"]] = message
+            self._channels.ask(self._session.serialize(made))
+
+    def _answers(self, frames: Frames) -> bool:
+        """A message of ipykernel's on the control channel: ours where no front end's identity leads it."""
+        if self._own not in head(frames)[1]:
+            return False
+        answer = self._heard(frames)
+        request = self._passed.pop(answer["parent_header"]["msg_id"], None)
+        if request is not None:
+            content = answer["content"]
+            body = {"success": bool(content), "command": request["command"], **content}
+            self._python.send({**body, "type": "response", "request_seq": request["seq"]})
+        return True
+
+    def _heard(self, frames: Frames) -> Parent:
+        found: Parent = self._session.deserialize(self._session.feed_identities(frames)[1])
+        return found
+
+    def _publishes(self, frames: Frames) -> bool:
+        """A message of ipykernel's on iopub."""
+        kind, parent = head(frames)
+        if b'"debug_event"' in kind:
+            event = self._heard(frames)
+            if self._own not in parent:
+                self._parent = {"header": event["parent_header"]}
+            self._python.send({"body": {}, **event["content"], "type": "event"})
+            return True
+        if b'"execute_input"' in kind:
+            self._parent = {"header": self._heard(frames)["parent_header"]}
+        return self._own in parent and b'"status"' in kind

@@ -1,0 +1,104 @@
+"""The debug session of a kernel: an adapter whose Python side is ipykernel's control channel."""
+
+# SPDX-License-Identifier: MIT
+import contextlib
+import traceback
+from pathlib import Path
+
+from inspector.debugger.dap.adapter import Adapter
+from inspector.debugger.dap.native_side import guard
+from inspector.debugger.dap.wire import Message, Stream
+from inspector.debugger.kernel.debug_requests import RENEWED, SAID
+from inspector.errors import InspectorError
+
+
+class KernelSession(Adapter):
+    """From `initialize` to `disconnect`; ipykernel itself sends debugpy configurationDone."""
+
+    def __init__(self, editor: Stream, python: Stream, pid: int) -> None:
+        super().__init__(editor, python)
+        self.native.pid, self.outlives = pid, True
+        self._over = False
+        self._state: Message = {}
+        self.__dict__["do_debugInfo"] = self._answer_state
+
+    def after(self) -> None:
+        """End after `disconnect`."""
+        super().after()
+        if self._over:
+            raise EOFError
+
+    def say(self, text: str) -> None:
+        """Below the cell that runs: JupyterLab shows no debug console."""
+        self.event(SAID, text=text + "\n")
+
+    def do_attach(self, request: Message) -> None:
+        """debugpy attaches; then native breakpoints are set."""
+        self.forward(request, self._attached)
+
+    def _attached(self, told: Message) -> None:
+        self.ask("threads", self.heard_threads)
+        if any(self._places.values()):
+            self.with_gdb(self._place_all, lambda error: self._go_on(None))
+        else:
+            self._go_on(None)
+
+    def do_configurationDone(self, request: Message) -> None:
+        """All was set before."""
+        self.forward(request)
+
+    def do_disconnect(self, request: Message) -> None:
+        """gdb leaves first: ipykernel answers only while the kernel runs."""
+        if self.native.client is not None:
+            self.leave()
+            self.ask("evaluate", lambda told: None, expression=guard(False), context="repl")
+        self.forward(request, self._left)
+
+    do_terminate = do_disconnect
+
+    def _left(self, told: Message) -> None:
+        self._over = True
+
+    def _answer_state(self, request: Message) -> None:
+        """The state of the session, for a front end that comes to a stop in C."""
+        if self.standing and self._state:
+            self.answer(request, **{**self._state, "stoppedThreads": list(self.standing)})
+        else:
+            self.forward(request, self._informed)
+
+    def _informed(self, told: Message) -> None:
+        self._state = dict(told.get("body") or {})
+
+    def do_source(self, request: Message) -> None:
+        """The text of a file, while ipykernel cannot read it."""
+        if not self.standing:
+            self.forward(request)
+            return
+        path = str(request["arguments"]["source"]["path"])
+        try:
+            self.answer(request, content=Path(path).read_text(errors="replace"))
+        except OSError as error:
+            self.refuse(request, f"{path}: {error.strerror}")
+
+    def do_inspector_go_on(self, request: Message) -> None:
+        """The front end interrupts: threads that stand in C go on."""
+        for thread in list(self.standing):
+            self._go(thread, "continue")
+            self.event("continued", threadId=thread, allThreadsContinued=False)
+
+    def do_inspector_leave(self, request: Message) -> None:
+        """The kernel is about to end."""
+        self.leave()
+
+
+def serve(editor: Stream, python: Stream, pid: int) -> None:
+    """One session after the other; an error of ours ends one, and not the kernel."""
+    while True:
+        session = KernelSession(editor, python, pid)
+        try:
+            session.run()
+        except Exception:
+            traceback.print_exc()
+        with contextlib.suppress(InspectorError, OSError):
+            session.close()
+        session.event(RENEWED)
