@@ -20,6 +20,14 @@ def rscript() -> str:
     return found
 
 
+def ran(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """A command in this folder, with reticulate on this Python; it has to succeed."""
+    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, cwd=folder, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
 def hits(folder: Path, script: str, python: str) -> list[dict[str, Any]]:
     """What reticulate's functions were reached with, while Rscript ran `script` with this `python`."""
     (folder / "seed.R").write_text(script)

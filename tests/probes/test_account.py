@@ -11,9 +11,11 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+import reticulated
 
 import inspector
 from inspector.errors import TargetGone
@@ -44,6 +46,30 @@ PROGRAMS = {
     "threads": "import threading, time\n"
     "for _ in range(8): threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
 }
+SERVER = """
+import threading, urllib.request, uvicorn
+kept, started = [], threading.Event()
+async def app(scope, receive, send):
+    kept.append(bytes(1_000_000) + scope["path"].encode())
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": kept[-1]})
+class Server(uvicorn.Server):
+    async def startup(self, sockets=None):
+        await super().startup(sockets)
+        started.set()
+server = Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+threading.Thread(target=server.run, daemon=True).start()
+assert started.wait(60)
+port = server.servers[0].sockets[0].getsockname()[1]
+for n in range(20):
+    urllib.request.urlopen(f"http://127.0.0.1:{port}/{n}").read()
+"""
+IN_R = """
+library(reticulate)
+numbers <- runif(5e6)
+many <- lapply(1:100000, function(i) i + 0.5)
+invisible(py_run_string(paste(readLines("tell.py"), collapse = "\\n")))
+"""
 LIBRARIES = {
     "pandas": "import pandas as pd\n"
     "df = pd.DataFrame({'x': range(300_000), 's': [f't{i}' for i in range(300_000)]})",
@@ -87,6 +113,22 @@ def test_the_rows_add_up_with_libraries(name: str) -> None:
     found = told(LIBRARIES[name])
     adds_up(found)
     assert found["rows"].get("unexplained", 0) < 0.05 * found["rss"], found["parts"]["unexplained"]
+
+
+def test_the_rows_add_up_in_a_server_that_serves() -> None:
+    pytest.importorskip("uvicorn", reason="cannot be installed")
+    found = told(SERVER)
+    adds_up(found)
+    assert found["parts"]["objects"]["bytes"] > 20 * MB
+
+
+@pytest.mark.r
+def test_the_rows_add_up_in_a_script_of_r(tmp_path: Path) -> None:
+    (tmp_path / "tell.py").write_text(TELL)
+    (tmp_path / "seed.R").write_text(IN_R)
+    done = reticulated.ran(tmp_path, reticulated.rscript(), "seed.R")
+    adds_up(found := json.loads(done.stdout))
+    assert found["rows"]["blocks"] > 40 * MB
 
 
 def test_arrays_are_a_row_of_their_own() -> None:

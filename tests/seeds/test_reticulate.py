@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: MIT
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,17 +32,9 @@ os._exit(0)  # Python's end under R under Python is a fatal error of reticulate 
 """
 
 
-def ran(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """A command in this folder, with reticulate on this Python; it has to succeed."""
-    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, cwd=folder, env=environment)
-    assert done.returncode == 0, done.stderr
-    return done
-
-
 def test_a_logical_matrix_is_unowned_and_a_double_is_not_and_a_stale_object_is_closed(tmp_path: Path) -> None:
     # reticulate puts the working folder before the installed wheel
-    done = ran(tmp_path, sys.executable, "-P", "-c", PROGRAM)
+    done = reticulated.ran(tmp_path, sys.executable, "-P", "-c", PROGRAM)
     told = json.loads(done.stdout.splitlines()[-1])
     live, stale = told.pop("python")
     assert (live != "closed", stale) == (True, "closed")
@@ -53,7 +43,7 @@ def test_a_logical_matrix_is_unowned_and_a_double_is_not_and_a_stale_object_is_c
 
 def test_what_the_page_for_r_users_shows(tmp_path: Path) -> None:
     """Counts of the ownership table (1, 2, 2, 3, 1); R's environments by name; R's width; REF beside."""
-    done = ran(tmp_path, reticulated.rscript(), str(Path(__file__).with_name("from_r.R")))
+    done = reticulated.ran(tmp_path, reticulated.rscript(), str(Path(__file__).with_name("from_r.R")))
     told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     assert [told[step] for step in ("start", "one", "same", "two", "end")] == ["1", "2", "2", "3", "1"]
     assert "R environment, convert=FALSE" in told["owners"].split("|")
@@ -66,7 +56,7 @@ def traced(tmp_path: Path, script: str) -> tuple[list[str], Any]:
     """What a script printed, and what reticulate asked of Python meanwhile: `inspector trace -- Rscript`."""
     (tmp_path / "seed.R").write_text(script)
     inspector = str(Path(sys.executable).parent / "inspector")
-    done = ran(tmp_path, inspector, "trace", "--json", "--", reticulated.rscript(), "seed.R")
+    done = reticulated.ran(tmp_path, inspector, "trace", "--json", "--", reticulated.rscript(), "seed.R")
     return done.stderr.splitlines(), json.loads(done.stdout)["facts"]["trace"]["hosted"]
 
 
