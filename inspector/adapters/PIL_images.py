@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from inspector.adapters.base import Adapter, stored, type_name
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.told import DERIVED, Layer, Told, attribute, finding
 from inspector.facts.unknown import Unknown
 
@@ -34,6 +35,12 @@ class PilImages(Adapter):
         """False if it shows another object's buffer (frombuffer, an unloaded file)."""
         return not _readonly(x) and _state(x) == "computed"
 
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """The pixels of its C image, which frees them."""
+        size, core = _pixel_bytes(x), id(_pixels(x))
+        if self.owns(x) is True and not isinstance(size, Unknown):
+            found.add_block(core, core, size, "Pillow's pixels")
+
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """Mode and size."""
         return (("mode", str(stored(x, "_mode"))), ("size", str(stored(x, "_size"))))
@@ -58,15 +65,19 @@ class PilImages(Adapter):
             would=_USES.get(value, ("a write copies",) if shared else ()),
             would_not=("x.size", "x.mode", "repr"),
         )
-        pixels = size[0] * size[1] if type(size) is tuple and len(size) == 2 else 0
-        logical = pixels * _BYTES.get(mode, 4) if type(mode) is str else IN_C
         return Told(
             (wrapper,),
             state=value if isinstance(value, Unknown) else DERIVED,
-            logical_bytes=logical,
+            logical_bytes=_pixel_bytes(x),
             waits_for="load()" if value == "lazy" else "",
             findings=(finding("shared-copy-on-write"),) if shared else (),
         )
+
+
+def _pixel_bytes(x: Any) -> int | Unknown:
+    mode, size = stored(x, "_mode"), stored(x, "_size")
+    pixels = size[0] * size[1] if type(size) is tuple and len(size) == 2 else 0
+    return pixels * _BYTES.get(mode, 4) if type(mode) is str else IN_C
 
 
 def _pixels(x: Any) -> Any:

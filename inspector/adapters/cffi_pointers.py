@@ -4,10 +4,12 @@
 import gc
 import struct
 import sys
+from math import prod
 from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Adapter, Elements, type_name
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.formats import format_name
 from inspector.adapters.told import Layer, Told, field, finding, of_type
 from inspector.facts.layout import Member
@@ -77,6 +79,11 @@ class CffiPointers(Adapter):
         if name == "__CDataOwn":
             return not _struct_of_pointer(x)
         return name in ("__CDataOwnGC", "__CDataGCP") or (name == "_CDataBase" and _is_inline(x))
+
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """The memory of `new`, which lies in the object and which its type does not tell."""
+        for one in self.elements(x) if type_name(type(x)) == "__CDataOwn" and _is_inline(x) else ():
+            found.add_block(id(x), one.address, prod(one.shape) * one.itemsize_bytes, "memory of ffi.new")
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """The C type as cffi writes it."""

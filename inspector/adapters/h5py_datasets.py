@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from inspector.adapters.base import Adapter, stored, type_name
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.told import Layer, Told, attribute
 from inspector.facts.unknown import Unknown
 
@@ -34,6 +35,10 @@ class H5pyDatasets(Adapter):
     def owns(self, x: Any) -> bool | Unknown:
         """False: its bytes are the file's."""
         return False
+
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """Unknown how much: what libhdf5 caches."""
+        found.why = "libhdf5 does not tell how much memory its caches have"
 
     def layers(self, x: Any) -> Told:
         """Each access reads the elements from the file; the space status tells how many were written."""

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from inspector.adapters.base import Adapter, Elements, type_attribute, type_name
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.registry import numbers
 from inspector.adapters.told import Layer, Told, attribute, of_type
 from inspector.facts.unknown import Unknown
@@ -98,6 +99,11 @@ class JaxArrays(Adapter):
             ("sharding", type_name(type(x.sharding))),
             ("_npy_value", "None" if x._npy_value is None else "a host copy"),
         )
+
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """Unknown how much: buffers are counted in C++."""
+        if _is_array(x):
+            found.why = "jax counts in C++ what its arrays share"
 
     def layers(self, x: Any) -> Told:
         """Deleted, pending or computed; abstract for placeholders that exist only while tracing."""

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from inspector.adapters.base import Adapter, Column, Elements, stored, type_module, type_name
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.holders import MOST_LAYERS
 from inspector.adapters.told import DERIVED, Layer, Told, attribute, of_type, recipe
 from inspector.facts.unknown import Unknown
@@ -66,6 +67,10 @@ class PolarsFrames(Adapter):
     def owns(self, x: Any) -> bool | Unknown:
         """Unknown: Arrow buffers are counted in Rust."""
         return False if type_name(type(x)) == "LazyFrame" else NOT_SAID
+
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """Unknown how much: buffers are counted in Rust."""
+        found.why = "polars counts in Rust what its frames share"
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """Chunks, nulls, and polars' estimate of its size."""

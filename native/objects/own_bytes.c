@@ -74,11 +74,12 @@ static size_t call_bytes(PyObject *object, PyTypeObject *type, PyCFunction sizeo
 }
 
 // Whose C code may be called: types of CPython itself (a static type without a dot in its name, or one of
-// its modules) and of NumPy. A compiled class of somebody else (Cython) is user code.
+// its modules), of NumPy and of bitarray. A compiled class of somebody else (Cython) is user code.
 static int own_bytes_trusts(PyTypeObject *owner) {
-    static const char *const prefixes[] = {"collections.", "_collections.", "array.",     "_io.",
-                                           "io.",          "numpy.",        "itertools.", "_struct.",
-                                           "functools.",   "re.",           "_sre."};
+    static const char *const prefixes[] = {
+        "collections.", "_collections.", "array.",     "_io.", "io.",   "numpy.",
+        "itertools.",   "_struct.",      "functools.", "re.",  "_sre.", "xml.etree.ElementTree.",
+        "bitarray."};
     if (!strchr(owner->tp_name, '.')) {
         return !PyType_HasFeature(owner, Py_TPFLAGS_HEAPTYPE);
     }

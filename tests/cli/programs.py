@@ -34,7 +34,7 @@ def python(script: str, *words: str, **environment: str) -> str:
     """What a script prints in a Python of its own, where it ends with 0 and complains of nothing."""
     command = [sys.executable, "-P", "-c", script, *words]
     given = os.environ | environment
-    ran = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=110, env=given)
+    ran = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=250, env=given)
     assert (ran.returncode, ran.stderr) == (0, "")
     return ran.stdout
 

@@ -1,6 +1,7 @@
 """Prints for each kind what `inspector.retained` says, and what is freed when an object of it is deleted.
 
 The witnesses: tracemalloc counts the bytes that were asked of Python's allocators and NumPy's; Arrow its own.
+Under PYTHONMALLOC=malloc glibc is asked, which gives every block.
 """
 
 # SPDX-License-Identifier: MIT
@@ -9,22 +10,32 @@ from __future__ import annotations
 import array
 import ast
 import asyncio
+import bz2
 import collections
+import concurrent.futures
+import contextlib
 import contextvars
+import csv
 import ctypes
 import dataclasses
 import datetime
 import decimal
+import email
 import fractions
 import functools
 import gc
 import heapq
 import io
+import ipaddress
 import itertools
 import json
+import logging.handlers
+import operator
+import os
 import pathlib
 import pickle
 import queue
+import random
 import re
 import struct
 import sys
@@ -33,13 +44,37 @@ import tracemalloc
 import types
 import uuid
 import weakref
+import xml.etree.ElementTree
+import zipfile
+import zlib
 from typing import Any
 
 import kinds
 
 import inspector
 
-USED = (array, ast, ctypes, datetime, decimal, fractions, itertools, pathlib, re, struct, threading, uuid)
+USED = (
+    array,
+    ast,
+    bz2,
+    csv,
+    email,
+    ipaddress,
+    operator,
+    random,
+    xml,
+    zlib,
+    ctypes,
+    datetime,
+    decimal,
+    fractions,
+    itertools,
+    pathlib,
+    re,
+    struct,
+    threading,
+    uuid,
+)
 Pair = collections.namedtuple("Pair", "a b")
 
 
@@ -227,28 +262,134 @@ def memo(count: int) -> Any:
     return made
 
 
+def advanced(x: Any) -> Any:
+    next(x)
+    return x
+
+
+def asynchronous(value: Any) -> Any:
+    async def g(x: Any) -> Any:
+        yield x
+
+    return g(value)
+
+
+class Cached(Plain):
+    @functools.cached_property
+    def b(self) -> bytes:
+        return bytes(self.a)
+
+
+def with_cached_property(size: int) -> Any:
+    x = Cached(size)
+    assert x.b
+    return x
+
+
+def stacked(value: Any) -> Any:
+    made = contextlib.ExitStack()
+    made.callback(closure(value))
+    return made
+
+
+def framed(value: Any) -> Any:
+    return sys._getframe()
+
+
+def chained(value: Any) -> Any:
+    try:
+        try:
+            raise KeyError(value)
+        except KeyError as error:
+            raise ValueError from error
+    except ValueError as error:
+        return error
+
+
+def local(value: Any) -> Any:
+    made = threading.local()
+    made.a = value
+    return made
+
+
+def done(value: Any) -> Any:
+    made: Any = concurrent.futures.Future()
+    made.set_result(value)
+    return made
+
+
+def fed(parser: Any) -> Any:
+    parser.feed("<a>" + "<b/>" * 4_000)
+    return parser
+
+
+def unpickled(count: int) -> Any:
+    made = pickle.Unpickler(io.BytesIO(pickle.dumps([b"%99d" % n for n in range(count)])))
+    made.load()
+    return made
+
+
+def zipped(count: int) -> Any:
+    made = zipfile.ZipFile(io.BytesIO(), "w")
+    for n in range(count):
+        made.writestr(f"name{n}", bytes(3_000))
+    return made
+
+
+def logged(count: int) -> Any:
+    made = logging.Logger("made")
+    made.addHandler(logging.handlers.MemoryHandler(10**6))
+    for n in range(count):
+        made.error("text %d", n)
+    return made
+
+
+def asynchronous_queue(count: int) -> Any:
+    x: Any = asyncio.Queue()
+    for _ in range(count):
+        x.put_nowait(bytes(100))
+    return x
+
+
 def shared(array: Any) -> Any:
     return [array[n:] for n in range(50)]
 
 
+class Counts(ctypes.Structure):
+    """mallinfo2's; the fifth are bytes of blocks mapped apart, the eighth those of the others."""
+
+    _fields_ = tuple((f"count{n}", ctypes.c_size_t) for n in range(10))
+
+
 def used() -> int:
     gc.collect()
+    if not tracemalloc.is_tracing():
+        (ask := ctypes.CDLL(None).mallinfo2).restype = Counts
+        return int((told := ask()).count4 + told.count7)
     pool = sys.modules["pyarrow"].total_allocated_bytes() if "pyarrow" in sys.modules else 0
     return int(tracemalloc.get_traced_memory()[0]) + int(pool)
 
 
 def row(expression: str, space: dict[str, Any]) -> list[Any]:
-    """[what is said, bytes freed, blocks freed]."""
+    """[what is said, bytes freed, blocks freed: of malloc each costs 24 bytes more]."""
     exec(f"x = {expression}\ninspector.retained(x)", space)
     gc.collect()
-    said = eval("inspector.retained(x).retained_bytes", space)
+    told = eval("inspector.retained(x)", space)
+    said, objects = told.retained_bytes, 0 if tracemalloc.is_tracing() else 3 * told.objects
     before, blocks = used(), sys.getallocatedblocks()
     del space["x"]
     return [
         said if isinstance(said, int) else said.reason,
         before - used(),
-        blocks - sys.getallocatedblocks(),
+        objects or blocks - sys.getallocatedblocks(),
     ]
+
+
+IMPORTED = {
+    "OTHERS": "import awkward as ak, bitarray, cffi, dask.array as da, dask.bag as db, PIL.Image\n"
+    "import scipy.sparse as sp, xarray as xr",
+    "UNTOLD": "import h5py, jax.numpy as jnp, polars as pl",
+}
 
 
 def main(names: list[str]) -> None:
@@ -260,7 +401,9 @@ def main(names: list[str]) -> None:
             exec("import numpy as np", space)
         if name == "FRAMES":
             exec("import pandas as pd, pyarrow as pa", space)
-    tracemalloc.start()
+        exec(IMPORTED.get(name, ""), space)
+    if os.environ.get("PYTHONMALLOC") != "malloc":
+        tracemalloc.start()
     for expression in asked.values():  # what the first use of each imports and caches
         row(expression, space)
     print(json.dumps({name: row(expression, space) for name, expression in asked.items()}))
