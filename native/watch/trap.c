@@ -4,15 +4,21 @@
 // active watch (`caught`), and passes on signals that do not belong to it.
 //
 // Limits and why. A thread that blocks SIGTRAP gets it later (TRAP_PERF_FLAG_ASYNC), perhaps after the watch.
-// So the handler stays installed while /proc shows a pending one, as the default would end the process.
-// SPDX-License-Identifier: MIT
+// So the handler stays installed while /proc shows a pending one, as the default would end the process. A
+// closed event sends it, too: to a thread that was preempted on its way out of a page fault. No signal is on
+// its way to a thread that waits, or that has run longer since than a fault takes. SPDX-License-Identifier:
+// MIT
 #include "watch/writes.h"
 
 #include <dirent.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-enum { EVENTS_MAX = 4096, QUIET_ROUNDS = 10000, QUIET_NS = 100000 };
+enum { EVENTS_MAX = 4096, QUIET_ROUNDS = 10000, QUIET_NS = 100000, RUNNING_MAX = 256, FAULT_NS = 5000000 };
+
+typedef struct {
+    unsigned long long thread, ran_ns; // when it was met first
+} running_thread;
 
 static struct {
     int (*caught)(const siginfo_t *cause, ucontext_t *context);
@@ -82,10 +88,67 @@ static int trap_pends(void) {
     return found;
 }
 
+// The first line of a file of a thread in /proc; "" where it has ended.
+static void trap_line(const char *thread, const char *file, char line[512]) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/%s", thread, file);
+    FILE *opened = fopen(path, "re");
+    if (!opened || !fgets(line, 512, opened)) {
+        line[0] = 0;
+    }
+    if (opened) {
+        fclose(opened);
+    }
+}
+
+// Whether a thread waits, or has run for FAULT_NS since it was met first: schedstat counts, stat has the
+// state.
+static int trap_left_fault(const char *name, running_thread *met, size_t *met_count) {
+    char line[512];
+    unsigned long long thread = strtoull(name, NULL, 10), ran = 0;
+    trap_line(name, "stat", line);
+    const char *state = strrchr(line, ')');
+    if (thread == (unsigned long long)syscall(SYS_gettid) || !state || !strchr("RD", state[2])) {
+        return 1;
+    }
+    trap_line(name, "schedstat", line);
+    sscanf(line, "%llu", &ran);
+    size_t i = 0;
+    while (i < *met_count && met[i].thread != thread) {
+        i++;
+    }
+    if (i == *met_count && i < RUNNING_MAX) {
+        met[(*met_count)++] = (running_thread){thread, ran};
+    }
+    return i < RUNNING_MAX && ran - met[i].ran_ns >= FAULT_NS;
+}
+
+// Waits until no thread is on its way out of a page fault; 0 if some may be after QUIET_ROUNDS.
+static int trap_settles(void) {
+    running_thread met[RUNNING_MAX];
+    size_t met_count = 0;
+    int settled = 0;
+    for (int round = 0; !settled && round < QUIET_ROUNDS; round++) {
+        DIR *threads = opendir("/proc/self/task");
+        settled = threads != NULL;
+        for (struct dirent *entry; threads && (entry = readdir(threads));) {
+            settled &= entry->d_name[0] == '.' || trap_left_fault(entry->d_name, met, &met_count);
+        }
+        if (threads) {
+            closedir(threads);
+        }
+        if (!settled) {
+            nanosleep(&(struct timespec){.tv_nsec = QUIET_NS}, NULL);
+        }
+    }
+    return settled;
+}
+
 void writes_trap_return(void) {
     struct sigaction current;
+    int settled = trap_settles();
     sigaction(SIGTRAP, NULL, &current);
-    if (current.sa_sigaction == trap_caught && !trap_pends()) { // a later handler may call ours
+    if (settled && current.sa_sigaction == trap_caught && !trap_pends()) { // a later handler may call ours
         sigaction(SIGTRAP, &trap.previous, NULL);
         trap.handled = 0;
     }

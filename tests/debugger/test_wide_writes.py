@@ -6,6 +6,8 @@ import mmap
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -223,6 +225,31 @@ def test_what_another_process_writes_to_shared_memory_is_said(wide: Any) -> None
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         wide.store(x.ctypes.data, 5)
     assert [one.after for one in found] == ["5"] and x[5] == 1 and found.facts.silent is True
+
+
+BUSY = """
+import mmap, os, threading
+import numpy as np
+from inspector.sessions import running
+one, flags = np.ones(1 << 17), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+def busy():
+    while True:
+        np.add(one, one, out=np.frombuffer(mmap.mmap(-1, one.nbytes, flags=flags)))
+for _ in range(6):
+    threading.Thread(target=busy, daemon=True).start()
+x = np.frombuffer(mmap.mmap(-1, 4096, flags=flags), dtype=np.int64)
+for n in range(100):
+    with running.writes(x) as found:
+        x[n] = n
+    assert len(found) == 1
+os._exit(0)
+"""
+
+
+def test_threads_that_are_on_their_way_out_of_a_page_fault_outlive_the_watch() -> None:
+    """The kernel sends SIGTRAP when such a thread runs again: after the event was closed."""
+    ran = subprocess.run([sys.executable, "-P", "-c", BUSY], capture_output=True, text=True, timeout=100)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_pages_never_touched_stay_so(fingerprint: Callable[[object], Any]) -> None:
