@@ -6,8 +6,8 @@
 // Limits and why. A thread that blocks SIGTRAP gets it later (TRAP_PERF_FLAG_ASYNC), perhaps after the watch.
 // So the handler stays installed while /proc shows a pending one, as the default would end the process. A
 // closed event sends it, too: to a thread that was preempted on its way out of a page fault. No signal is on
-// its way to a thread that waits, or that has run longer since than a fault takes. SPDX-License-Identifier:
-// MIT
+// its way to a thread that waits, or that has run longer since than a fault takes.
+// SPDX-License-Identifier: MIT
 #include "watch/writes.h"
 
 #include <dirent.h>
