@@ -169,6 +169,11 @@ class Objects:
                 frame + self.where.frame_variables + 8 * i,
             )
 
+    def namespace(self, frame: int) -> int:
+        """The dict that a frame keeps names in (f_locals): a module's, a class body's; 0 for a function."""
+        before = self.where.minor == 11
+        return self.memory.word(frame + (self.where.frame_code - 8 if before else 40))
+
     def some_items(self, address: int, limit: int) -> list[tuple[str, int]]:
         """The first items of a dict as (key as text, value)."""
         return [

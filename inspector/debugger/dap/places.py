@@ -13,12 +13,15 @@ FIRST: Final = 1_000_000_000
 """Our numbers of breakpoints, frames, variables and threads begin here: debugpy's are small."""
 _SUFFIXES: Final = ".c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .inc .pyx .pxd .pxi .rs .f .f90 .cu .s"
 _DOTTED: Final = re.compile(r"\w+(\.\w+)+$")
+_CELL: Final = "native-inspector/c/*/cell"
+"""The C of a `%%inspect_c` cell, as sessions/compiler keeps it."""
 Place = dict[str, Any]
 
 
 def is_native(source: dict[str, Any]) -> bool:
     """Whether gdb knows files of this kind."""
-    return PurePath(str(source.get("path") or source.get("name") or "")).suffix.lower() in _SUFFIXES.split()
+    path = PurePath(str(source.get("path") or source.get("name") or ""))
+    return path.suffix.lower() in _SUFFIXES.split() or path.match(_CELL)
 
 
 def in_file(path: str, wanted: dict[str, Any], number: int) -> Place:

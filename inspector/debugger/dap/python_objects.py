@@ -2,6 +2,8 @@
 
 # SPDX-License-Identifier: MIT
 import contextlib
+import re
+from itertools import islice
 from typing import Final, NamedTuple
 
 from inspector.debugger.attach.frames import thread_frames
@@ -16,6 +18,9 @@ from inspector.facts.unknown import Unknown
 SHOWN: Final = 6
 """Items of a container in its own row."""
 OPENED_MAX: Final = 200
+_NAMES_MAX: Final = 10_000
+_SHELL: Final = re.compile(r"_|(In|Out|exit|quit|open|get_ipython)$")
+"""Names of a module that are no user's: of the import system and of IPython."""
 _NO_CONTENTS: Final = frozenset(["str", "bytes", "int", "float", "bool", "complex", "NoneType"])
 
 
@@ -92,7 +97,12 @@ class PythonObjects:
 
     def _set(self, thread: int, index: int) -> list[tuple[str, int]]:
         frames = thread_frames(self._objects, self._found, thread)
-        slots = self._objects.variables(frames[index]) if index < len(frames) else ()
+        if index >= len(frames):
+            return []
+        slots = list(self._objects.variables(frames[index]))
+        if not slots and (scope := self._objects.namespace(frames[index])):
+            every = islice(self._objects.text_items(scope), _NAMES_MAX)
+            return [(name, value) for name, value in every if not _SHELL.match(name)]
         return [(name, value) for name, at in slots if (value := self._memory.word(at))]
 
     def evaluated(self, thread: int, index: int, expression: str) -> Seen:

@@ -83,12 +83,15 @@ class Steps(Breakpoints):
         if request["arguments"]["threadId"] not in self.standing:
             self.forward(request)
             return
-        thread = request["arguments"]["threadId"]
+        self.go_on(request["arguments"]["threadId"])
+        self.answer(request, allThreadsContinued=False)
+
+    def go_on(self, thread: int) -> None:
+        """Let a native stop go on; what is left of a step is given up."""
         self._go(thread, "continue")
         if thread in self._stepping:
             self._stepping.discard(thread)
             self._cancelled.add(thread)
-        self.answer(request, allThreadsContinued=False)
 
     def _go(self, thread: int, how: str) -> None:
         self.native.call("go", thread=self.standing[thread][0], how=how)
@@ -205,6 +208,8 @@ class Steps(Breakpoints):
         thread, reason = event["body"].get("threadId"), event["body"].get("reason")
         self._paused.pop(thread, None)
         self._stops += 1
+        if thread in self.standing:  # gdb was killed, and the word of that comes later
+            self._gone_on(thread)
         if thread in self._stepping:
             self._stepping.discard(thread)
             with contextlib.suppress(InspectorError):
@@ -218,6 +223,10 @@ class Steps(Breakpoints):
             self._pausing.discard(thread)
             event["body"]["reason"] = "step"
         return True
+
+    def heard_continued(self, event: Message) -> bool:
+        """False while threads stand in C: debugpy's word of the step that led there comes late."""
+        return not self.standing
 
     def gdb_handed(self, event: Message) -> None:
         """A thread waits for the GIL, which it has handed over."""

@@ -38,6 +38,7 @@ class KernelSession(Adapter):
 
     def _attached(self, told: Message) -> None:
         self.ask("threads", self.heard_threads)
+        self.ask("debugInfo", self._informed)
         if any(self._places.values()):
             self.with_gdb(self._place_all, lambda error: self._go_on(None))
         else:
@@ -83,7 +84,7 @@ class KernelSession(Adapter):
     def do_inspector_go_on(self, request: Message) -> None:
         """The front end interrupts: threads that stand in C go on."""
         for thread in list(self.standing):
-            self._go(thread, "continue")
+            self.go_on(thread)
             self.event("continued", threadId=thread, allThreadsContinued=False)
 
     def do_inspector_leave(self, request: Message) -> None:

@@ -1,0 +1,146 @@
+"""JupyterLab's debugger panel on both languages: a real ipykernel, debugpy and gdb, and its own messages."""
+
+# SPDX-License-Identifier: MIT
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from debugged import until
+from panel import Message, Panel, kernel
+
+from inspector.debugger import healing
+from inspector.debugger.memory import proc
+
+pytestmark = [pytest.mark.debugger, pytest.mark.timeout(180)]
+
+C_CELL = """%%inspect_c
+PyObject *twice(PyObject *seq, PyObject *n) {
+    long k = PyLong_AsLong(n);
+    k = k * 2 + PyList_Size(seq);
+    return PyLong_FromLong(k);
+}
+PyObject *spin(void) {
+    for (volatile long i = 0; i >= 0; i++) {}
+    Py_RETURN_NONE;
+}"""
+CELL = """items = [1, 2, 3]
+a = twice(items, 21)
+b = a + 1
+print(a, b)
+"""
+TWICE, FIRST, LAST = 2, 2, 5
+"""The line that calls; the first and the last line of the C function in its cell without the magic."""
+
+
+@pytest.fixture
+def panel(folder: Path) -> Iterator[Panel]:
+    with kernel(folder) as one:
+        one.run("%load_ext inspector")
+        one.run(C_CELL)
+        yield one
+
+
+def places(stack: list[Message]) -> list[tuple[str, int]]:
+    return [(frame["name"].partition(" [")[0], frame["line"]) for frame in stack]
+
+
+def stopped_in_c(panel: Panel) -> tuple[str, list[Message]]:
+    """A cell that stands in C after a step: its number and the stack."""
+    panel.start((CELL, [TWICE]))
+    number = panel.begin(CELL)
+    assert panel.event("stopped")["reason"] == "breakpoint"
+    return number, panel.step("stepIn")
+
+
+def pid(panel: Panel) -> int:
+    """ipykernel's own number."""
+    front = psutil.Process(panel.manager.provisioner.pid)  # type: ignore[union-attr]
+    return next(child.pid for child in front.children() if "ipykernel_launcher" in child.cmdline())
+
+
+@pytest.mark.quick
+def test_one_stack_of_both_languages_and_their_variables(panel: Panel) -> None:
+    number, stack = stopped_in_c(panel)
+    assert [name for name, _ in places(stack)] == ["twice", "[interpreter]", "<module>"]
+    assert panel.locals(stack[0])["seq"]["value"] == "list [1, 2, 3]"
+    module = panel.locals(stack[2])
+    assert module["items"]["value"] == "[1, 2, 3]" and "a" not in module and "In" not in module
+    text = panel.body("source", source={"path": stack[0]["source"]["path"]})["content"]
+    assert text.splitlines()[stack[0]["line"] - 1].startswith("PyObject *twice")
+    assert panel.client.hb_channel.is_beating()
+    assert panel.body("debugInfo")["stoppedThreads"] == [1]
+    assert panel.body("evaluate", expression="n", frameId=stack[0]["id"])["result"] == "int 21"
+    assert places(panel.step("next"))[0][0] == "twice"
+    assert places(panel.step("stepOut"))[0] == ("<module>", TWICE)
+    assert places(panel.step("next"))[0] == ("<module>", TWICE + 1)
+    panel.body("continue", threadId=1)
+    assert any(one["content"].get("text") == "45 46\n" for one in panel.done(number))
+    panel.body("disconnect", restart=False, terminateDebuggee=False)
+    assert not proc.tracer(pid(panel)) and not healing.differences(pid(panel))
+    panel.heard.clear()
+    panel._read = 0
+    assert places(stopped_in_c(panel)[1])[0][0] == "twice"
+
+
+def test_a_breakpoint_in_c_and_by_the_name_of_a_function(panel: Panel) -> None:
+    stack = stopped_in_c(panel)[1]
+    path = stack[0]["source"]["path"]
+    assert panel.set(path, LAST - 1)[0]["verified"]
+    named = [{"name": "numpy.dot"}]
+    assert panel.body("setFunctionBreakpoints", breakpoints=named)["breakpoints"][0]["verified"] is False
+    panel.body("continue", threadId=1)
+    assert panel.event("stopped")["reason"] == "breakpoint"
+    assert places(panel.stack())[0] == ("twice", LAST - 1)
+    panel.set(path)
+    panel.body("continue", threadId=1)
+    number = panel.begin("import numpy as np\nnp.dot(np.ones(3), np.ones(3))")
+    assert panel.event("stopped")["reason"] == "breakpoint"
+    stack = panel.stack()
+    assert panel.locals(stack[0])["args[0]"]["value"].startswith("numpy.ndarray f8 (3,)")
+    panel.body("continue", threadId=1)
+    assert any("3.0" in str(one["content"]) for one in panel.done(number))
+
+
+@pytest.mark.parametrize("how", ["kill gdb", "stop gdb", "interrupt", "restart", "kill the front"])
+def test_a_stop_in_c_ends_within_5_seconds(panel: Panel, how: str) -> None:
+    number, _ = stopped_in_c(panel)
+    kernel_pid = pid(panel)
+    if how == "interrupt":
+        panel.manager.interrupt_kernel()
+        assert any("KeyboardInterrupt" in str(one["content"]) for one in panel.done(number))
+    elif how in ("restart", "kill the front"):
+        if how == "restart":
+            panel.manager.restart_kernel(now=False)
+        else:
+            os.kill(panel.manager.provisioner.pid, signal.SIGKILL)  # type: ignore[union-attr]
+        until(lambda: not proc.alive(kernel_pid), 8.0)
+        return
+    else:
+        os.kill(proc.tracer(kernel_pid), signal.SIGKILL if how == "kill gdb" else signal.SIGSTOP)
+        panel.event("stopped")  # what is left of the step: the next line of Python
+        panel.wait(lambda one: "Native debugging has ended" in str(one["content"]), since=0)
+        assert places(panel.stack()) == [("<module>", TWICE + 1)]
+        panel.body("continue", threadId=1)
+        assert any(one["content"].get("text") == "45 46\n" for one in panel.done(number))
+        assert not healing.differences(kernel_pid)
+    assert "NameError" not in str(panel.run("print(items)"))
+
+
+def test_without_gdb_one_sentence_says_so_and_python_is_debugged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("gcc", "cc", "as", "ld"):
+        (tmp_path / name).symlink_to(f"/usr/bin/{name}")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with kernel(folder) as panel:
+        panel.start((CELL.replace("twice(items, 21)", "sum(items)"), [TWICE]))
+        panel.begin(CELL.replace("twice(items, 21)", "sum(items)"))
+        panel.event("stopped")
+        row = panel.set("/nowhere/file.c", 3)[0]
+        assert not row["verified"] and "gdb is not installed" in row["message"]
+        said = panel.wait(lambda one: one["msg_type"] == "stream", since=0)["content"]["text"]
+        assert "Native code is not debugged: gdb is not installed" in said
+        assert places(panel.step("stepIn"))[0] == ("<module>", TWICE + 1)
