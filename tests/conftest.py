@@ -1,4 +1,4 @@
-"""Fixtures for every test: `fingerprint`, `specimens`, `small_heap`."""
+"""Fixtures for every test: `no_bare_claim`, `fingerprint`, `specimens`, `small_heap`."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
@@ -9,6 +9,7 @@ import resource
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
+import claims
 import fingerprints
 import hypothesis
 import pytest
@@ -26,6 +27,17 @@ hypothesis.settings.load_profile("soak" if os.environ.get("INSPECTOR_SOAK") == "
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The room of leaks first: its tests search all memory, which grows with what others load."""
     items.sort(key=lambda item: "leaks" not in item.path.parts)
+
+
+claims.watch()
+
+
+@pytest.fixture(autouse=True)
+def no_bare_claim() -> Iterator[None]:
+    """What a test draws or answers claims nothing without what was looked at (tests/house/claims.py)."""
+    yield
+    seen, claims.found[:] = [*claims.found], []
+    assert seen == []
 
 
 @pytest.fixture

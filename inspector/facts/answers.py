@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from inspector.facts.nothing import Nothing
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 
@@ -25,6 +26,8 @@ class Answer:
     """What to do about it, as code where possible; "" if there is nothing to do."""
     costs_bytes: int | Unknown
     """Bytes that the answer is about: kept alive, copied, not yet computed. 0 where it is about no bytes."""
+    nothing: tuple[Nothing, ...] = ()
+    """What was looked at, where the sentence says that there is none; () where it says what there is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,22 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """The keys of one kind of task, on all workers: they differ only by what follows the kind's name."""
+
+    task: str
+    """Key prefix: "frompandas" of ("frompandas-4f2a", 0)."""
+    type_name: str
+    """The type of their values; of several types that of most keys."""
+    keys: int
+    bytes: int
+    """Of the values whose bytes are known, each as if it were alone."""
+    unknown: int
+    """How many values have bytes that are not known."""
+    workers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Keys:
     """The keys that each worker holds."""
 
@@ -66,6 +82,8 @@ class Keys:
     keys: tuple[Key, ...]
     """The largest keys of each worker."""
     left_out: int
+    kinds: tuple[Kind, ...] = ()
+    """All keys in memory by kind of task, most bytes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +120,20 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """A global of the user's code on a worker that holds much: Dask calls its memory unmanaged."""
+
+    worker: str
+    path: str
+    """As in "tasks.kept"; of a function sent by value "`add`'s global `kept`"."""
+    type_name: str
+    state: str
+    """As in the table of names: "64 items", "owned"."""
+    bytes: int
+    """Of the value and what it holds, each byte counted once."""
+
+
+@dataclass(frozen=True, slots=True)
 class Danger:
     """A finding about a key."""
 
@@ -121,6 +153,8 @@ class ClusterFindings:
     """Released keys of types without weak references (list, dict, tuple): it is unknown if they live."""
     differing: dict[str, dict[str, str]]
     """Package -> worker -> version, where versions differ; "numpy (self test)" -> worker -> its result."""
+    beside: tuple[Beside, ...] = ()
+    """Globals that hold 1 MB or more, most bytes first, whether a key needs the bytes too or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +176,8 @@ class Sent:
     copied_bytes: int | Unknown
     reason: str
     avoid: str
+    kind: str = ""
+    """Key prefix, as Dask groups tasks: "frompandas"."""
 
 
 @dataclass(frozen=True, slots=True)

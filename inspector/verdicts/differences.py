@@ -8,6 +8,7 @@ from inspector.facts.account import KINDS, Grown
 from inspector.facts.amounts import size
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.heap import Difference, NameChange
+from inspector.facts.nothing import Nothing
 from inspector.verdicts.answers.words import answer, code, listed
 
 LEAST_BYTES: Final = 1_000
@@ -56,6 +57,11 @@ def _covered(fact: Difference) -> str:
     return f"modules and code not counted{'' if fact.complete else ', nor what lies too deep'}"
 
 
+def _names(fact: Difference) -> Nothing:
+    """What was looked at before no name is said to hold more."""
+    return Nothing("your names and what they hold", _covered(fact))
+
+
 def _left(fact: Difference, more: int) -> Answer:
     if more < LEAST_BYTES:
         return _left_unnamed(fact)
@@ -73,15 +79,18 @@ def _left_unnamed(fact: Difference) -> Answer:
     less = f"no name holds {size(LEAST_BYTES)} more ({_covered(fact)})"
     most = next((row for row in fact.types if row.bytes >= fact.bytes / 2), None)
     if fact.bytes < LEAST_BYTES or most is None:
-        return answer("names-hold-no-more", f"{less[0].upper()}{less[1:]}.", "difference.names")
+        said = f"{less[0].upper()}{less[1:]}."
+        return answer("names-hold-no-more", said, "difference.names", nothing=_names(fact))
     text = f"{most.objects:,} more {code(most.type_name)}, {size(most.bytes)}, are alive: {less}."
-    return answer("alive-beside-names", text, "difference.types", costs_bytes=most.bytes)
+    return answer(
+        "alive-beside-names", text, "difference.types", costs_bytes=most.bytes, nothing=_names(fact)
+    )
 
 
 def _shown(rows: Sequence[NameChange]) -> Answer:
     said = listed((f"{code(row.name)} shows bytes of {code(row.of)}" for row in rows), MOST_NAMED)
     about = tuple(row.name for row in rows)
-    return answer("shows-older", f"{said}: nothing new.", "difference.names", about=about)
+    return answer("shows-older", f"{said}, which were there before.", "difference.names", about=about)
 
 
 def _gone(rows: Sequence[NameChange], change: int) -> Answer:
@@ -100,7 +109,12 @@ def _beside(bytes_: int, fact: Difference) -> Answer:
     else:
         text += f" ({_covered(fact)}); `%inspect` says what is kept beyond names."
     return answer(
-        "grew-beside-names", text, "difference.resident_bytes", "difference.grew", costs_bytes=bytes_
+        "grew-beside-names",
+        text,
+        "difference.resident_bytes",
+        "difference.grew",
+        costs_bytes=bytes_,
+        nothing=_names(fact),
     )
 
 

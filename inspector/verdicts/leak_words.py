@@ -8,6 +8,7 @@ from typing import Final
 from inspector.facts.amounts import counted
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.leaks import Leaks, Touch, Verdict
+from inspector.facts.nothing import Nothing
 from inspector.verdicts.answers.words import answer, code
 from inspector.verdicts.leak_lines import Texts, lines_of
 
@@ -60,8 +61,14 @@ def _nothing(fact: Leaks) -> Iterator[Answer]:
     among = f" of {counted(calls, 'call')}" if calls else ""
     less = f"; {fact.unlike:,} objects were not searched: name the module" if fact.unlike else ""
     dropped = f"; {fact.not_noted:,} events were dropped" if fact.not_noted else ""
-    yield answer("no-fault", f"No fault was found in the references{among}{less}{dropped}.", "leaks.watched",
-                 certain=not (less or dropped))  # fmt: skip
+    left = f"{less}{dropped}".removeprefix("; ")
+    yield answer(
+        "no-fault",
+        f"No fault was found in the references{among}{less}{dropped}.",
+        "leaks.watched",
+        certain=not left,
+        nothing=Nothing(f"the references{among}", left),
+    )
 
 
 def _grows(fact: Leaks) -> Iterator[Answer]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.lazy_trace import LazyMade, LazyTrace
+from inspector.facts.nothing import Nothing
 from inspector.facts.r_object import LazyState, RObject
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.words import answer, called, code, known, listed
@@ -134,13 +135,14 @@ def _counts(fact: LazyTrace) -> Iterator[Answer]:
     done = [one for statement in fact.statements for one in statement.materialized]
     if not made and not done:
         text = "No lazy vector (ALTREP) that has a name, or 10 kB, was made."
-        yield answer("lazy-vectors", text, TRACE)
+        looked_at = Nothing("vectors with a name, or of 10 kB", "smaller ones without a name")
+        yield answer("lazy-vectors", text, TRACE, nothing=looked_at)
         return
     cost = sum(one.vector.bytes for one in done)
     names = [code(name) for name in dict.fromkeys(one.by for one in done) if name]
     by = f", by {listed(names, MOST)}" if names else ""
     were = "was" if len(done) == 1 else "were"
-    end = f"{len(done):,} {were} materialized{by}: {size(cost)}." if done else "none was materialized."
+    end = f"{len(done):,} {were} materialized{by}: {size(cost)}." if done else "0 were materialized."
     begin = f"{counted(len(made), 'lazy vector')}; " if made else ""
     yield answer("lazy-vectors", begin + end, TRACE, costs_bytes=cost)
 

@@ -8,6 +8,7 @@ from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.conversion import Loss, Trace
 from inspector.facts.nodes import Nodes
+from inspector.facts.nothing import Nothing
 from inspector.facts.statements import Statement, Statements
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.advice.told import worth_a_change
@@ -17,13 +18,14 @@ from inspector.verdicts.host_answers import advice, host_answers
 
 MOST_TEXT = 24
 """Characters of a value in a sentence."""
+_NO_COPY = "no-copy-in-your-lines"
 
 
 def with_answers(found: Statements, trace: Trace, nodes: Nodes | None = None) -> dict[str, Any]:
     """The columns of a trace's report; first what compiled graphs did, if any was called."""
     said = [*answers(found, trace), *advice(trace.hosted.lines)]
     if nodes is not None:
-        said = [*graphs(nodes), *(one for one in said if one.slug != "no-copy-in-your-lines")]
+        said = [*graphs(nodes), *(one for one in said if one.slug != _NO_COPY)]
     columns = {"answers": Answers(tuple(said)), "statements": found}
     return {**columns, **({"nodes": nodes} if nodes is not None else {}), "trace": trace}
 
@@ -60,7 +62,7 @@ def _copied(rows: Sequence[Statement], trace: Trace) -> Answer:
     if inside:
         parts.append(f"{size(sum(one.bytes for one in inside))} copied inside libraries")
     if not parts:
-        return answer("no-copy-in-your-lines", _elsewhere(rows, trace), "statements.rows")
+        return _elsewhere(rows, trace)
     text = ", ".join(parts)
     return answer("lines-copied", f"{text[0].upper()}{text[1:]}.", "statements.rows", costs_bytes=total)
 
@@ -70,20 +72,36 @@ def _lines(rows: Sequence[Statement]) -> str:
     return "one line" if len(lines) == 1 else counted(len(lines), "line")
 
 
-def _elsewhere(rows: Sequence[Statement], trace: Trace) -> str:
-    """Of a trace whose statements copied nothing: what others copied; else what was covered."""
+def _elsewhere(rows: Sequence[Statement], trace: Trace) -> Answer:
+    """Of a trace whose statements copied nothing: what others copied; else what was looked at."""
     copied = [copy for copy in trace.copies if copy.verdict == "copied"]
+    seen = counted(sum(call.times for call in trace.calls), "call")
     if copied:
         calls = counted(sum(copy.times for copy in copied), "call")
-        return f"{size(sum(copy.copied_bytes for copy in copied))} copied by {calls} from no line of yours."
-    seen = counted(sum(call.times for call in trace.calls), "call")
+        total = size(sum(copy.copied_bytes for copy in copied))
+        return answer(_NO_COPY, f"{total} copied by {calls} from no line of yours.", "statements.rows")
     if isinstance(trace.losses, Unknown):
-        return f"{seen} into native code; copies were not looked for."
+        return answer(_NO_COPY, f"{seen} into native code; copies were not looked for.", "statements.rows")
     if trace.calls or rows:
-        return f"No copy was seen in {seen} into native code."
-    functions = counted(sum(one.functions_hooked for one in trace.seen), "function")
-    modules = counted(len(trace.seen), "module")
-    return f"No call into native code was seen; {functions} of {modules} were watched."
+        found = Nothing(f"{seen} into native code", _not_looked_at(rows, trace))
+        text = f"No copy was seen in {found}."
+    else:
+        functions = counted(sum(one.functions_hooked for one in trace.seen), "function")
+        modules = counted(len(trace.seen), "module")
+        found = Nothing(f"{functions} of {modules}", "")
+        text = f"No call into native code was seen; {found} were watched."
+    return answer(_NO_COPY, text, "statements.rows", certain=found.is_closed, nothing=found)
+
+
+def _not_looked_at(rows: Sequence[Statement], trace: Trace) -> str:
+    """What may hold a copy that the trace does not show; "" if nothing may."""
+    unknown = len({(row.site.file, row.site.line) for row in rows if row.verdict == "unknown"})
+    parts = (
+        (unknown, "line"),
+        (trace.dropped, "dropped record"),
+        (trace.calls_skipped, "skipped call"),
+    )
+    return ", ".join(counted(count, word) for count, word in parts if count)
 
 
 def _hosted(trace: Trace) -> Iterator[Answer]:

@@ -1,6 +1,8 @@
 """Amounts as text: bytes with a unit, counts with commas, changes with a sign."""
 
 # SPDX-License-Identifier: MIT
+from collections.abc import Callable, Iterable
+
 from inspector.facts.amounts import size as size
 from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.views.grammar import Span, text
@@ -30,3 +32,11 @@ def known(value: int | ImmortalType | Unknown, how: str = "count") -> tuple[Span
         return text("immortal", "dim")
     forms = {"count": "{:,}".format, "size": size, "signed": signed, "signed_size": signed_size}
     return text(forms[how](value))
+
+
+def total(values: Iterable[int | Unknown], form: Callable[[int], str] = size) -> str:
+    """A sum, of sizes: "17 MB", "? of 2", "4.0 MB + ? of 36": unknown ones are counted, never 0."""
+    every = list(values)
+    told = [value for value in every if not isinstance(value, Unknown)]
+    unknown = f"? of {len(every) - len(told):,}" if len(told) < len(every) else ""
+    return " + ".join(part for part in (form(sum(told)) if told or not every else "", unknown) if part)

@@ -7,7 +7,7 @@ from inspector.facts.amounts import counted
 from inspector.facts.buffer import Buffer, Exposure, Holder
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.unknown import Address, Unknown
-from inspector.views.amounts import size
+from inspector.views.amounts import size, total
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
 
@@ -72,9 +72,9 @@ def _owner(fact: Buffer) -> Iterator[Line]:
         return
     owning = [holder for holder in fact.holders if holder.owns is True]
     if len(owning) > 1:
-        kept = sum(holder.bytes for holder in owning if not isinstance(holder.bytes, Unknown))
+        kept = total(holder.bytes for holder in owning)
         kinds = " and ".join(dict.fromkeys(holder.type_name for holder in owning))
-        yield Line("owner", (Span(f"{len(owning)} {kinds}", "name"), Span(f"  {size(kept)} in all", "dim")))
+        yield Line("owner", (Span(f"{len(owning)} {kinds}", "name"), Span(f"  {kept} in all", "dim")))
         return
     between = [holder.type_name for holder in fact.holders[: fact.holders.index(root)]]
     through = f", through {' and '.join(between)}" if between else ""

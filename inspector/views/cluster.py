@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from inspector.facts.amounts import counted
 from inspector.facts.cluster import (
     ClusterFindings,
     ClusterHeap,
@@ -13,32 +14,54 @@ from inspector.facts.cluster import (
     Kept,
     Key,
     Keys,
+    Kind,
     Remains,
     Sent,
     TaskCopy,
     Transfers,
     Worker,
 )
+from inspector.facts.leaks import Leaks
+from inspector.facts.nothing import Nothing
 from inspector.facts.unknown import Immortal, Unknown
-from inspector.views.amounts import known, size
-from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.amounts import known, size, total
+from inspector.views.grammar import Block, Fold, Line, Span, Table, nothing, text
 from inspector.views.leaks import of_leaks
+from inspector.views.place import few
 from inspector.views.view import blocks
 
-_SHOWN = 20
+_SHOWN = 8
+_WORKERS = 5
+"""Rows of a table of workers, with the row of all."""
 _LINK = "docs/reference/cluster.md"
 
 
 @blocks.register
 def _keys(fact: Keys) -> tuple[Block, ...]:
-    rows = tuple(_key_row(fact.workers, key) for key in fact.keys)
-    total = sum(key.held.bytes for key in fact.keys if isinstance(key.held.bytes, int))
-    more = f"  … {fact.left_out:,} more" if fact.left_out else ""
-    line = Line(
-        "keys", (*text(f"{len(fact.keys):,}"), Span(f"  {size(total)}{more}", "dim")), link=f"{_LINK}#keys"
-    )
+    rows = tuple(_kind_row(fact.workers, kind) for kind in fact.kinds)
+    keys = sum(kind.keys for kind in fact.kinds)
+    line = Line("keys", text(f"{keys:,} of {counted(len(fact.kinds), 'kind')}"), link=f"{_LINK}#keys")
+    by_kind = Table(("kind of task", "keys", "type", "bytes", "worker"), rows, (1, 3))
+    more = f"  {fact.left_out:,} smaller ones left out" if fact.left_out else ""
+    each = Line("each", (*text(f"the {len(fact.keys):,} largest"), Span(more, "dim")), link=f"{_LINK}#keys")
     heads = ("worker", "key", "type", "bytes", "refs", "state", "copies")
-    return (*_workers(fact.workers), Fold(line, (Table(heads, rows, (3, 4, 6)),), _SHOWN))
+    table = Table(heads, tuple(_key_row(fact.workers, key) for key in fact.keys), (3, 4, 6))
+    return (
+        *_workers(fact.workers),
+        Fold(line, (by_kind,), _SHOWN),
+        *((Fold(each, (table,), 0),) if fact.keys else ()),
+    )
+
+
+def _kind_row(workers: tuple[Worker, ...], kind: Kind) -> tuple[tuple[Span, ...], ...]:
+    bytes_ = [] if kind.unknown == kind.keys else [kind.bytes]
+    return (
+        text(kind.task, "name"),
+        text(f"{kind.keys:,}"),
+        text(kind.type_name),
+        text(total([*bytes_, *[Unknown("")] * kind.unknown])),
+        text(few(tuple(_short(workers, one) for one in kind.workers), ", "), "dim"),
+    )
 
 
 def _key_row(workers: tuple[Worker, ...], key: Key) -> tuple[tuple[Span, ...], ...]:
@@ -69,32 +92,64 @@ def _heap(fact: ClusterHeap) -> tuple[Block, ...]:
 
 @blocks.register
 def _findings(fact: ClusterFindings) -> tuple[Block, ...]:
-    made: list[Block] = [*_workers(fact.workers)]
-    kept = tuple(_kept_row(fact.workers, value) for value in fact.kept)
-    if kept:
-        words = "1 value outlives its key" if len(kept) == 1 else f"{len(kept):,} values outlive their keys"
-        line = Line("kept", text(words, "warn"), link=f"{_LINK}#kept")
-        made.append(Fold(line, (Table(("worker", "key", "type", "bytes", "held by"), kept, (3,)),), _SHOWN))
-    made += [_danger(fact.workers, danger) for danger in fact.dangers]
+    made: list[Block] = [*_workers(fact.workers), *_outliving(fact), *_beside(fact)]
+    made += _dangers(fact)
     for package, versions in fact.differing.items():
         said = ", ".join(f"{_short(fact.workers, worker)} {version}" for worker, version in versions.items())
         made.append(Line("differs", (*text(package, "warn"), Span(f"  {said}", "dim"))))
     if fact.unfollowed:
         words = f"{fact.unfollowed:,} finished keys of types without weak references: not followed"
         made.append(Line("note", text(words, "dim")))
-    if not (fact.kept or fact.dangers or fact.differing):
-        made.append(Line("findings", text("none")))
     return tuple(made)
 
 
-def _danger(workers: tuple[Worker, ...], danger: Danger) -> Line:
-    found = danger.finding
+def _outliving(fact: ClusterFindings) -> tuple[Block, ...]:
+    kept = tuple(_kept_row(fact.workers, value) for value in fact.kept)
+    if not kept:
+        return ()
+    words = "1 value outlives its key" if len(kept) == 1 else f"{len(kept):,} values outlive their keys"
+    line = Line("kept", text(words, "warn"), link=f"{_LINK}#kept")
+    return (Fold(line, (Table(("worker", "key", "type", "bytes", "held by"), kept, (3,)),), _SHOWN),)
+
+
+def _beside(fact: ClusterFindings) -> tuple[Block, ...]:
+    rows = tuple(
+        (
+            text(_short(fact.workers, one.worker), "dim"),
+            text(one.path, "name"),
+            text(one.type_name),
+            text(size(one.bytes)),
+            text(one.state, "dim"),
+        )
+        for one in fact.beside
+    )
+    if not rows:
+        return ()
+    line = Line(
+        "globals",
+        text(f"hold {size(sum(one.bytes for one in fact.beside))}", "warn"),
+        link=f"{_LINK}#globals",
+    )
+    return (Fold(line, (Table(("worker", "global", "type", "bytes", ""), rows, (3,)),), 6),)
+
+
+def _dangers(fact: ClusterFindings) -> tuple[Block, ...]:
+    """A line for each kind of danger; keys that differ only by number are counted."""
+    alike: dict[tuple[str, str], list[Danger]] = {}
+    for danger in fact.dangers:
+        alike.setdefault((danger.finding.slug, danger.finding.do), []).append(danger)
+    lines = tuple(_danger(fact.workers, found) for found in alike.values())
+    many = Line("dangers", text(f"{counted(len({one.key for one in fact.dangers}), 'key')}", "warn"))
+    return (Fold(many, lines, 3),) if len(lines) > 3 else lines
+
+
+def _danger(workers: tuple[Worker, ...], alike: list[Danger]) -> Line:
+    found, keys = alike[0].finding, list(dict.fromkeys(one.key for one in alike))
+    more = f" and {len(keys) - 1:,} more" if len(keys) > 1 else ""
+    where = list(dict.fromkeys(_short(workers, one.worker) for one in alike))
+    said = (Span(more), Span(f"  {found.what}"), Span(f"  {found.do}", "dim"))
     return Line(
-        "danger",
-        (*text(danger.key, "name"), Span(f"  {found.what}"), Span(f"  {found.do}", "dim")),
-        text(_short(workers, danger.worker), "dim"),
-        found.why,
-        found.page,
+        "danger", (*text(keys[0], "name"), *said), text(few(tuple(where), ", "), "dim"), found.why, found.page
     )
 
 
@@ -112,30 +167,37 @@ def _kept_row(workers: tuple[Worker, ...], value: Kept) -> tuple[tuple[Span, ...
 
 @blocks.register
 def _transfers(fact: Transfers) -> tuple[Block, ...]:
-    rows = tuple(_sent_row(fact.workers, key) for key in fact.sent)
-    heads = ("from → to", "key", "bytes", "zero-copy", "copied", "why")
-    copied = sum(key.copied_bytes for key in fact.sent if isinstance(key.copied_bytes, int))
+    alike: dict[tuple[str, str, str], list[Sent]] = {}
+    for sent in fact.sent:
+        alike.setdefault((sent.kind, sent.type_name, sent.reason), []).append(sent)
+    rows = tuple(_sent_row(fact.workers, found) for found in alike.values())
     line = Line(
         "sent",
-        (*text(f"{len(rows):,} keys"), Span(f"  {size(copied)} copied to be sent", "dim")),
+        (
+            *text(counted(len(fact.sent), "key")),
+            Span(f"  {total(one.copied_bytes for one in fact.sent)} copied to be sent", "dim"),
+        ),
         explain="A frame that is the value's own memory crosses without a copy (pickle protocol 5, PEP 574).",
         link=f"{_LINK}#transfers",
     )
+    heads = ("from → to", "kind of task", "keys", "bytes", "zero-copy", "copied", "why")
     advice = dict.fromkeys(key.avoid for key in fact.sent if key.avoid)
     avoid = tuple(Line("avoid", text(words)) for words in advice)
-    return (*_workers(fact.workers), Fold(line, (Table(heads, rows, (2, 3, 4)),), _SHOWN), *avoid)
+    return (*_workers(fact.workers), Fold(line, (Table(heads, rows, (2, 3, 4, 5)),), _SHOWN), *avoid)
 
 
-def _sent_row(workers: tuple[Worker, ...], sent: Sent) -> tuple[tuple[Span, ...], ...]:
-    way = f"{_short(workers, sent.source)} → {_short(workers, sent.target)}"
-    why = str(sent.copied_bytes) if isinstance(sent.copied_bytes, Unknown) else sent.reason
+def _sent_row(workers: tuple[Worker, ...], alike: list[Sent]) -> tuple[tuple[Span, ...], ...]:
+    first = alike[0]
+    ways = {f"{_short(workers, one.source)} → {_short(workers, one.target)}" for one in alike}
+    gone = next((one.copied_bytes.reason for one in alike if isinstance(one.copied_bytes, Unknown)), "")
     return (
-        text(way, "dim"),
-        text(sent.key, "name"),
-        text(size(sent.bytes)),
-        _amount(sent.zero_copy_bytes),
-        _amount(sent.copied_bytes, "warn"),
-        text(why, "dim"),
+        text(ways.pop() if len(ways) == 1 else counted(len(ways), "way"), "dim"),
+        text(first.kind, "name"),
+        text(f"{len(alike):,}"),
+        text(size(sum(one.bytes for one in alike))),
+        text(total(one.zero_copy_bytes for one in alike)),
+        text(total(one.copied_bytes for one in alike)),
+        text(first.reason or gone, "dim"),
     )
 
 
@@ -147,14 +209,14 @@ def _amount(value: int | Unknown, style: str = "fact") -> tuple[Span, ...]:
 def _trace(fact: ClusterTrace) -> tuple[Block, ...]:
     in_tasks = tuple(copy for copy in fact.copies if copy.task)
     others = tuple(copy for copy in fact.copies if not copy.task)
-    dropped = f", {fact.dropped:,} records dropped" if fact.dropped else ""
     left_out = f", {fact.copies_left_out:,} small ones left out" if fact.copies_left_out else ""
+    seen = f"{counted(fact.events, 'record')} in {fact.wall_ns / 1e9:.1f} s"
+    dropped = counted(fact.dropped, "dropped record") if fact.dropped else ""
+    none = nothing(Nothing(seen, dropped), "no copy")
+    more = f", {dropped}" if dropped else ""
     line = Line(
         "copies",
-        (
-            *text(_copied(in_tasks)),
-            Span(f"  {fact.events:,} events in {fact.wall_ns / 1e9:.1f} s{dropped}{left_out}", "dim"),
-        ),
+        (*text(_copied(in_tasks)), Span(f"  {seen}{more}{left_out}", "dim")) if in_tasks else none,
         explain="Bytes that native code copied in tasks, by the kind of task; the largest first.",
         link=f"{_LINK}#trace",
     )
@@ -187,14 +249,20 @@ def _leaks(fact: ClusterLeaks) -> tuple[Block, ...]:
     for found in fact.found:
         certain = sum(verdict.certain for verdict in found.leaks.verdicts)
         count = len(found.leaks.verdicts)
-        said = f"{count} found, {certain} certain" if count else "none found"
+        said = text(f"{count} found, {certain} certain", "danger" if certain else "fact")
         line = Line(
             _short(fact.workers, found.worker),
-            text(said, "danger" if certain else "fact"),
+            said if count else nothing(_watched(found.leaks)),
             link="docs/reference/leaks.md",
         )
         made += [line, *of_leaks(found.leaks)]
     return tuple(made)
+
+
+def _watched(leaks: Leaks) -> Nothing:
+    """What the verdicts of a worker are about."""
+    calls = counted(sum(one.calls for one in leaks.watched), "watched call")
+    return Nothing(calls, counted(leaks.not_noted, "dropped event") if leaks.not_noted else "")
 
 
 def _copied(copies: tuple[TaskCopy, ...]) -> str:
@@ -227,7 +295,7 @@ def _workers(workers: tuple[Worker, ...]) -> tuple[Block, ...]:
     )
     rows = [_worker_row(worker, heads) for worker in answered]
     if len(rows) > 1:
-        rows.append(_total_row(answered, heads))
+        rows.insert(0, _total_row(answered, heads))
     line = Line(
         "workers",
         text(
@@ -245,7 +313,7 @@ def _workers(workers: tuple[Worker, ...]) -> tuple[Block, ...]:
         if worker.answer != "answered"
     )
     columns = ("worker", "pid", *heads)
-    return (Fold(line, (Table(columns, tuple(rows), tuple(range(1, len(columns)))),), _SHOWN + 1), *silent)
+    return (Fold(line, (Table(columns, tuple(rows), tuple(range(1, len(columns)))),), _WORKERS), *silent)
 
 
 def _unmanaged(worker: Worker) -> int | Unknown:
@@ -267,14 +335,18 @@ _AMOUNTS: Final[dict[str, Callable[[Worker], int | Unknown]]] = {
 
 
 def _worker_row(one: Worker, heads: tuple[str, ...]) -> tuple[tuple[Span, ...], ...]:
-    name = (Span(one.name, "name"), Span(f" {one.address}", "dim"))
+    name = (Span(one.name, "name"), Span(f" {one.address.removeprefix('tcp://')}", "dim"))
     return (name, text(str(one.pid)), *(_cell(head, _AMOUNTS[head](one)) for head in heads))
 
 
 def _total_row(workers: list[Worker], heads: tuple[str, ...]) -> tuple[tuple[Span, ...], ...]:
     amounts = ([_AMOUNTS[head](one) for one in workers] for head in heads)
-    sums = (sum(one for one in column if isinstance(one, int)) for column in amounts)
-    return (text("in all"), (), *(_cell(head, found) for head, found in zip(heads, sums, strict=True)))
+    sums = (_in_all(head, column) for head, column in zip(heads, amounts, strict=True))
+    return (text("in all"), (), *sums)
+
+
+def _in_all(head: str, column: list[int | Unknown]) -> tuple[Span, ...]:
+    return text(total(column, "{:,}".format if head == "keys" else size))
 
 
 def _cell(head: str, amount: int | Unknown) -> tuple[Span, ...]:

@@ -15,10 +15,11 @@ from inspector.facts.compiled import (
 )
 from inspector.facts.conversion import Trace
 from inspector.facts.leaks import Leaks
+from inspector.facts.nothing import Nothing
 from inspector.facts.stack import Stop
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
-from inspector.views.grammar import Block, Fold, Line, Span, text
+from inspector.views.grammar import Block, Fold, Line, Span, nothing, text
 from inspector.views.sites import duration
 from inspector.views.view import blocks, view
 
@@ -148,8 +149,9 @@ def _traced(trace: Trace | Unknown) -> tuple[Block, ...]:
         return (Line("trace", text(str(trace), "warn")),)
     copied = sum(copy.copied_bytes for copy in trace.copies if copy.verdict == "copied")
     calls = counted(sum(len(call.conversions) for call in trace.calls), "function")
-    said = f"{size(copied)} copied" if copied else f"no copy was seen; it called {calls} of the C API"
-    return (Fold(Line("trace", text(said), text("--all", "dim")), view(trace), 0),)
+    seen = Nothing(f"its calls of {calls} of the C API", "its own loops")
+    said = text(f"{size(copied)} copied") if copied else nothing(seen, "no copy")
+    return (Fold(Line("trace", said, text("--all", "dim")), view(trace), 0),)
 
 
 def _of_ledger(leaks: Leaks | Unknown) -> tuple[Block, ...]:

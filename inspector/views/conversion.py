@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from itertools import chain
 
+from inspector.facts.amounts import counted
 from inspector.facts.conversion import (
     Call,
     Conversion,
@@ -16,14 +17,14 @@ from inspector.facts.conversion import (
     Trace,
     Value,
 )
-from inspector.facts.hosted import Hosted
 from inspector.facts.native import Place
+from inspector.facts.nothing import Nothing
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import became, size
 from inspector.views.came_through import came_through
 from inspector.views.counted import of_counted
 from inspector.views.gil import given_up
-from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.grammar import Block, Fold, Line, Span, Table, nothing, text
 from inspector.views.hosted import of_hosted
 from inspector.views.imported import of_imports, without_imports
 from inspector.views.sites import duration, place, unsaid
@@ -42,7 +43,7 @@ def of_trace(fact: Trace) -> tuple[Block, ...]:
     return (
         *_copies(rest),
         *_shared(rest),
-        *_lost(fact.losses, fact.hosted),
+        *_lost(fact),
         *_materialized(fact.materialized),
         *of_hosted(fact.hosted),
         *_lines(rest.crossings),
@@ -63,19 +64,26 @@ def copied_rows(fact: Trace) -> Iterator[Line]:
         yield from _copy(copy)
 
 
+def _recorded(fact: Trace, host: str = "") -> Nothing:
+    """What the trace looked at, and what not."""
+    times = sum(call.times for call in fact.calls)
+    hooked = counted(sum(one.functions_hooked for one in fact.seen), "watched function")
+    calls = counted(times, "recorded call") if times else f"{hooked}, which nobody called"
+    dropped = counted(fact.dropped, "dropped record") if fact.dropped else ""
+    return Nothing(calls, ", ".join(one for one in (dropped, host) if one))
+
+
 def _copies(fact: Trace) -> Iterator[Block]:
     copied = [copy for copy in fact.copies if copy.verdict == "copied"]
     crossed = sum(copy.times for copy in fact.copies)
     total = sum(copy.copied_bytes for copy in copied)
     times = sum(copy.times for copy in copied)
-    said = (
-        f"{times:,} of {crossed:,} crossings with bytes copied {size(total)}"
-        if crossed
-        else "no bytes crossed"
+    said = text(
+        f"{times:,} of {crossed:,} crossings with bytes copied {size(total)}", "warn" if total else "fact"
     )
     summary = Line(
         "copies",
-        text(said, "warn" if total else "fact"),
+        said if crossed else nothing(_recorded(fact), "no value with bytes"),
         text(f"{duration(fact.wall_ns)}", "dim"),
         explain="A result in new memory with an argument's values is a copy.",
         link=f"{PAGE}#copies",
@@ -121,15 +129,16 @@ def _shared(fact: Trace) -> Iterator[Block]:
         yield Fold(head, tuple(_row(copy, copy.span_bytes) for copy in shared), COPIES_SHOWN // 2)
 
 
-def _lost(losses: tuple[Loss, ...] | Unknown, hosted: Hosted) -> Iterator[Block]:
+def _lost(fact: Trace) -> Iterator[Block]:
+    losses = fact.losses
     if isinstance(losses, Unknown):
         yield Line("lost", text(str(losses), "dim"), link=f"{PAGE}#losses")
         return
     if not losses:
-        where = (
-            " in calls from Python; the host's lines say what theirs lost" if hosted.lines.language else ""
+        host = "what the host's own lines convert" if fact.hosted.lines.language else ""
+        yield Line(
+            "lost", nothing(_recorded(fact, host), "no value was seen to change"), link=f"{PAGE}#losses"
         )
-        yield Line("lost", text(f"no value was seen to change{where}"), link=f"{PAGE}#losses")
         return
     lines = tuple(
         Line(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from inspector.facts.conversion import Released, Site
 from inspector.facts.unknown import Unknown
+from inspector.views.amounts import total
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.sites import duration, place
 
@@ -13,11 +14,9 @@ def given_up(released: tuple[Released, ...]) -> Iterator[Block]:
     """Where the GIL was released, and how many records other threads made meanwhile."""
     if not released:
         return
-    total = sum(release.released_ns for release in released if not isinstance(release.released_ns, Unknown))
+    spent = total((release.released_ns for release in released), duration)
     times = sum(release.times for release in released)
-    head = Line(
-        "GIL", text(f"released ×{times:,}, {duration(total)}"), link="docs/reference/traces.md#the-gil"
-    )
+    head = Line("GIL", text(f"released ×{times:,}, {spent}"), link="docs/reference/traces.md#the-gil")
     rows = tuple(
         (
             place(release.site),

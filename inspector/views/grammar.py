@@ -1,14 +1,15 @@
 """The elements of every view: spans, lines, prose, pictures, tables and folds. No colours, no widths.
 
 A view turns a fact into blocks; renderers (terminal, HTML, SVG) draw blocks, so a fact looks the same
-everywhere. Styles are names: fact, dim, code, good, warn, danger, native, python. A view writes the spaces
-between spans (two before evidence). A renderer adds the label column, the flush-right note, line breaks and
-indents.
+everywhere. Styles are names: fact, nothing, dim, code, good, warn, danger, native, python. A view writes
+the spaces between spans (two before evidence). A renderer adds the label column, the flush-right note, line
+breaks and indents.
 """
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from inspector.facts.nothing import Nothing
 from inspector.facts.record import dataclass
 
 
@@ -86,3 +87,8 @@ Block = Line | Prose | Picture | Table | Fold
 def text(value: str, style: str = "fact") -> tuple[Span, ...]:
     """A tuple of one span, as a Line needs it."""
     return (Span(value, style),)
+
+
+def nothing(found: Nothing, word: str = "none") -> tuple[Span, ...]:
+    """A claim that there is none, with what was looked at, and what was not."""
+    return (Span(word, "nothing"), Span(f"  in {found}", "dim"))

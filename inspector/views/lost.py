@@ -2,9 +2,10 @@
 
 # SPDX-License-Identifier: MIT
 from inspector.facts.lost import Lost, LostObject
+from inspector.facts.nothing import Nothing
 from inspector.views.amounts import size
 from inspector.views.answers import sentence
-from inspector.views.grammar import Block, Line, Prose, Span, Table, text
+from inspector.views.grammar import Block, Line, Prose, Span, Table, nothing, text
 from inspector.views.plain import clipped
 from inspector.views.view import blocks
 
@@ -16,7 +17,12 @@ _NAMED = 30
 def _lost(fact: Lost) -> tuple[Block, ...]:
     said = tuple(Prose(sentence(row)) for row in fact.answers)
     if not fact.rows:
-        return (Line("lost", text("none found", "good"), _cost(fact), link=PAGE), *_garbage(fact))
+        return (
+            Line(
+                "lost", nothing(Nothing(f"{size(fact.searched_bytes)} of memory", "")), _took(fact), link=PAGE
+            ),
+            *_garbage(fact),
+        )
     table = Table(("lost", "objects", "keeps", "because of"), tuple(map(_row, fact.rows)), (1, 2))
     return (*said, table, Line("in all", _sum(fact), _cost(fact), link=PAGE), *_garbage(fact))
 
@@ -37,7 +43,11 @@ def _sum(fact: Lost) -> tuple[Span, ...]:
 
 
 def _cost(fact: Lost) -> tuple[Span, ...]:
-    return text(f"{size(fact.searched_bytes)} searched in {fact.took_ns / 1e6:,.0f} ms", "dim")
+    return (*text(f"{size(fact.searched_bytes)} searched", "dim"), *_took(fact))
+
+
+def _took(fact: Lost) -> tuple[Span, ...]:
+    return text(f" in {fact.took_ns / 1e6:,.0f} ms", "dim")
 
 
 def _garbage(fact: Lost) -> tuple[Line, ...]:

@@ -194,7 +194,8 @@ def _memory(fact: Materialization) -> Iterator[Line]:
     plain = fact.retained_bytes == fact.logical_bytes == fact.span_bytes == fact.private_bytes
     if plain or not (fact.logical_bytes or fact.span_bytes):
         return
-    kept = "" if isinstance(fact.retained_bytes, Unknown) else f"  keeps {size(fact.retained_bytes)}"
+    known = 0 if isinstance(fact.retained_bytes, Unknown) else fact.retained_bytes
+    kept = f"  keeps {size(known)}" if known else ""
     addresses = f"  {size(fact.span_bytes)} = {' + '.join(parts)}" if parts else "  none here"
     yield Line(
         "memory",

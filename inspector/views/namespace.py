@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from inspector.facts.namespace import Beyond, Namespace, Row
+from inspector.facts.nothing import Nothing
 from inspector.facts.unknown import Address, Immortal, Unknown
 from inspector.views.amounts import size
 from inspector.views.answers import sentence
-from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table
+from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table, nothing
 from inspector.views.plain import clipped
 from inspector.views.view import blocks
 
@@ -32,7 +33,7 @@ def _namespace(fact: Namespace) -> tuple[Block, ...]:
         for cells in _group(tuple(group))
     )
     table = Table(_HEADS, rows, right_aligned=(2, 3, 5))
-    none = Line("names", (Span("none"), Span("  nothing is bound here yet", "dim")))
+    none = Line("names", nothing(Nothing("this namespace", "modules, functions and hidden names")))
     return (*said, table if rows else none, *_kept(fact), *((_total(fact),) if rows else ()), *_books(fact))
 
 

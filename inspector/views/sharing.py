@@ -37,7 +37,7 @@ def _said(fact: Sharing) -> tuple[Span, ...]:
             *_why(fact),
         )
     if not fact.overlap:
-        return (Span("nothing"), Span("  no byte belongs to both", "dim"))
+        return (Span("nothing", "nothing"), Span("  no byte belongs to both", "dim"))
     if isinstance(fact.overlap_bytes, Unknown):
         return (Span("yes"), Span(f"  {fact.overlap_bytes}", "dim"))
     return (Span(size(fact.overlap_bytes)), Span(f"  {_extent(fact)}", "dim"))

@@ -6,6 +6,7 @@ from typing import Final
 _INK, _GREY = ("#1f2328", "#e6edf3"), ("#5f6670", "#98a1ab")
 _STYLES: Final = {
     "fact": ("none", *_INK),
+    "nothing": ("none", *_INK),
     "dim": ("dim", *_GREY),
     "label": ("dim", *_GREY),
     "name": ("bold", *_INK),
@@ -37,7 +38,7 @@ JUPYTER: Final = {
 
 def css(style: str) -> str:
     """The inline CSS of a style in HTML; "" for plain text. A page stays readable without it."""
-    if style not in LIGHT or style in ("fact", "code"):
+    if style not in LIGHT or style in ("fact", "nothing", "code"):
         return ""
     weight = "font-weight:600;" if style in BOLD else ""
     if style == "name":

@@ -61,7 +61,7 @@ MAY_IMPORT = {
     "faces": FLOOR_1,  # options as data, words of progress
     "faces.assistants": FACE,
     "faces.cli": {*VERBS, "faces.screens", "faces.assistants"},  # the commands that open them
-    "faces.cluster": FACE,
+    "faces.cluster": {*FACE, "verdicts"},
     "faces.screens": {*FACE, "views"},
     "faces.startup": FACE,
     "__main__": {"faces.cli"},

@@ -17,6 +17,7 @@ from inspector.faces.cluster.asking import Progress, Reply, ask_all
 from inspector.facts.cluster import ClusterLeaks, ClusterTrace
 from inspector.report import Report
 from inspector.sessions.trace import records_of, write_records
+from inspector.verdicts.cluster import of_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,7 +126,7 @@ class ClusterTraced:
         """The copies of all workers, drawn."""
         if self.fact is None:
             raise _unfinished()
-        return Report("trace", {"cluster_trace": self.fact})
+        return Report("trace", {"answers": of_trace(self.fact), "cluster_trace": self.fact})
 
     def to_arrow(self) -> Any:
         """The records of all workers as a pyarrow.Table: columns worker, task, key, began and a trace's own.

@@ -14,6 +14,7 @@ from inspector.faces.cluster.asking import Progress, Reply, ask_all
 from inspector.faces.cluster.blocks import ClusterLeaked, ClusterTraced, armed
 from inspector.report import Report, from_wire_form
 from inspector.sessions.chosen_modules import names_of
+from inspector.verdicts import cluster as answers
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -82,7 +83,8 @@ class Cluster:
 
     def namespace(self, limit: int = 30) -> Report:
         """The keys that every worker holds in memory: at most `limit` of each worker, the largest."""
-        return Report("cluster", {"cluster_keys": joining.keys(self._replies("keys", {"limit": limit}))})
+        found = joining.keys(self._replies("keys", {"limit": limit}))
+        return Report("cluster", {"answers": answers.of_keys(found), "cluster_keys": found})
 
     def inspect(self, key: Any, *, scan: bool = False, also: tuple[str, ...] = ()) -> Report:
         """The report of the value of a key or a Future, made on the first worker that holds it in memory.
@@ -113,15 +115,16 @@ class Cluster:
     def findings(self, limit: int = 200) -> Report:
         """Problems by worker: dangers of keys, values that outlive their keys, versions that differ."""
         found = joining.findings(self._replies("findings", {"limit": limit}))
-        return Report("findings", {"cluster_findings": found})
+        return Report("findings", {"answers": answers.of_findings(found), "cluster_findings": found})
 
     def transfers(self, limit: int = 50, largest_bytes: int = LARGEST_TRIED) -> Report:
         """Keys that workers sent recently, and whether serializing copied their bytes.
 
         Serializes each value that is still held, of at most `largest_bytes`, again and drops the result.
         """
-        replies = self._replies("transfers", {"limit": limit, "largest_bytes": largest_bytes})
-        return Report("transfers", {"cluster_transfers": joining.transfers(replies)})
+        options = {"limit": limit, "largest_bytes": largest_bytes}
+        found = joining.transfers(self._replies("transfers", options))
+        return Report("transfers", {"answers": answers.of_sent(found), "cluster_transfers": found})
 
     @contextlib.contextmanager
     def trace(self, *modules: str | ModuleType, limit: int = 100, events: int = 0) -> Iterator[ClusterTraced]:

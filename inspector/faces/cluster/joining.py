@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector.faces.cluster.asking import Reply
 from inspector.facts.cluster import (
+    Beside,
     ClusterFindings,
     ClusterHeap,
     ClusterLeaks,
@@ -16,6 +17,7 @@ from inspector.facts.cluster import (
     Kept,
     Key,
     Keys,
+    Kind,
     Remains,
     Sent,
     TaskCopy,
@@ -43,7 +45,27 @@ def keys(replies: list[Reply]) -> Keys:
         workers=tuple(_holding(one.worker, table) for one, table in zip(replies, tables, strict=True)),
         keys=tuple(Key(worker, row, managed, copies[row.name]) for worker, row, managed in found),
         left_out=sum(table.left_out for table in tables if table is not None),
+        kinds=_kinds([from_wire(Kind, row) for answer in _answers(replies) for row in answer["kinds"]]),
     )
+
+
+def _kinds(rows: list[Kind]) -> tuple[Kind, ...]:
+    """The kinds of all workers; a kind on several workers is one."""
+    by_task: dict[str, list[Kind]] = {}
+    for row in rows:
+        by_task.setdefault(row.task, []).append(row)
+    joined = (
+        Kind(
+            task,
+            max(found, key=lambda one: one.keys).type_name,
+            sum(one.keys for one in found),
+            sum(one.bytes for one in found),
+            sum(one.unknown for one in found),
+            tuple(worker for one in found for worker in one.workers),
+        )
+        for task, found in by_task.items()
+    )
+    return tuple(sorted(joined, key=lambda kind: -kind.bytes))
 
 
 def _holding(worker: Worker, table: Namespace | None) -> Worker:
@@ -70,12 +92,14 @@ def heap(replies: list[Reply]) -> ClusterHeap:
 
 def findings(replies: list[Reply]) -> ClusterFindings:
     """The problems of all workers."""
+    beside = [from_wire(Beside, row) for answer in _answers(replies) for row in answer["beside"]]
     return ClusterFindings(
         workers=_workers(replies),
         dangers=tuple(from_wire(Danger, row) for answer in _answers(replies) for row in answer["dangers"]),
         kept=tuple(from_wire(Kept, row) for answer in _answers(replies) for row in answer["kept"]),
         unfollowed=sum(answer["unfollowed"] for answer in _answers(replies)),
         differing=_differing(replies),
+        beside=tuple(sorted(beside, key=lambda one: -one.bytes)),
     )
 
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from inspector import api
 from inspector.faces.cluster import leaking, tracing, transfers
-from inspector.faces.cluster.held import actors, in_memory
+from inspector.faces.cluster.beside import beside_keys
+from inspector.faces.cluster.held import actors, in_memory, kinds_of
 from inspector.facts.cluster import Danger, Kept, WorkerTypes
 from inspector.facts.namespace import Namespace
 from inspector.facts.unknown import Unknown
@@ -62,10 +63,12 @@ def _spilled(values: Any) -> Any:
 def keys(worker: Any, limit: int) -> dict[str, Any]:
     """The keys in memory, as the table of a namespace."""
     named = {str(key): value for key, value in in_memory(worker).items()}
-    table = without_one_reference(api.namespace(named, limit=limit))
+    whole = api.namespace(named, limit=None)
+    table = replace(whole, rows=whole.rows[:limit], left_out=max(len(whole.rows) - limit, 0))
     tasks = {str(key): task.nbytes or 0 for key, task in worker.state.tasks.items()}
     managed = [tasks.get(row.name, 0) for row in table.rows]
-    return {"table": to_wire(table), "managed_bytes": managed}
+    kinds = [to_wire(kind) for kind in kinds_of(whole.rows, worker.address)]
+    return {"table": to_wire(without_one_reference(table)), "managed_bytes": managed, "kinds": kinds}
 
 
 def without_one_reference(table: Namespace) -> Namespace:
@@ -110,7 +113,9 @@ def findings(worker: Any, limit: int) -> dict[str, Any]:
     alive = [] if follower is None else [key for key, one in follower.finished.items() if one() is not None]
     kept = [to_wire(one) for key in alive[:KEPT_ASKED] if (one := _kept(worker, follower, key)) is not None]
     unfollowed = 0 if follower is None else len(follower.unfollowed)
-    return {"dangers": [to_wire(one) for one in dangers], "kept": kept, "unfollowed": unfollowed}
+    beside = [to_wire(one) for one in beside_keys(worker.address)]
+    dangers = [to_wire(one) for one in dangers]
+    return {"dangers": dangers, "kept": kept, "unfollowed": unfollowed, "beside": beside}
 
 
 def _dangers(worker: Any, key: Any) -> Any:

@@ -50,7 +50,7 @@ def number(value: Any) -> int:
 
 
 def answer(slug: str, text: str, *evidence: str, **more: Any) -> Answer:
-    """An answer; `more`: certain, about, do, costs_bytes."""
+    """An answer; `more`: certain, about, do, costs_bytes, nothing (what a claim of none looked at)."""
     return Answer(
         slug,
         text,
@@ -59,6 +59,7 @@ def answer(slug: str, text: str, *evidence: str, **more: Any) -> Answer:
         evidence,
         more.get("do", ""),
         more.get("costs_bytes", 0),
+        (nothing,) if (nothing := more.get("nothing")) else (),
     )
 
 

@@ -11,7 +11,7 @@ from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.words import code
 from inspector.verdicts.pairs.index_map import operand
 from inspector.verdicts.pairs.shared import of_one
-from inspector.verdicts.pairs.words import answer, listed, short
+from inspector.verdicts.pairs.words import EVERY_BYTE, answer, listed, short
 
 EVIDENCE = ("comparison.sharing.overlap", "comparison.values")
 MOST_TEXT = 24
@@ -25,19 +25,35 @@ def apart(found: Comparison) -> Answer | None:
     values, of = found.values, of_one(found)
     none = f"{of}, with no byte in common" if of.startswith("Both are views") else "No byte in common"
     if isinstance(values, Unknown) or not values.total:
-        return answer("nothing-shared", f"{none}{_sizes(found)}.", found, EVIDENCE[:1])
+        return answer("nothing-shared", f"{none}{_sizes(found)}.", found, EVIDENCE[:1], nothing=EVERY_BYTE)
     if not values.equal:
-        return answer("different-values", f"{none}; {_different(found, values)}.", found, EVIDENCE)
+        return answer(
+            "different-values", f"{none}; {_different(found, values)}.", found, EVIDENCE, nothing=EVERY_BYTE
+        )
     if values.what == "objects":
         both = listed([side.name for side in found.sides])
         said = f"{none}, but {both} refer to the same {values.total:,} objects"
-        return answer("same-items", f"{said}{_sample(values)}.", found, EVIDENCE, certain=_all(values))
+        return answer(
+            "same-items",
+            f"{said}{_sample(values)}.",
+            found,
+            EVIDENCE,
+            certain=_all(values),
+            nothing=EVERY_BYTE,
+        )
     if values.varied and not values.parts and (copy := _copy(found, values)):
         right = found.sides[1]
         costs = right.bytes if not isinstance(right.bytes, Unknown) else 0
-        return answer("copy", copy, found, EVIDENCE, certain=_all(values), costs=costs)
+        return answer("copy", copy, found, EVIDENCE, certain=_all(values), costs=costs, nothing=EVERY_BYTE)
     said = f"{none}; {_equal(found, values)}{_formats(found)}."
-    return answer("equal-values", said, found, EVIDENCE, certain=_all(values) and not values.left_out)
+    return answer(
+        "equal-values",
+        said,
+        found,
+        EVIDENCE,
+        certain=_all(values) and not values.left_out,
+        nothing=EVERY_BYTE,
+    )
 
 
 def contents(found: Comparison) -> Answer | None:

@@ -7,7 +7,7 @@ from inspector.facts.answers import Answer
 from inspector.facts.comparison import Side
 from inspector.facts.sharing import Pair
 from inspector.facts.unknown import Unknown
-from inspector.verdicts.pairs.words import listed
+from inspector.verdicts.pairs.words import EVERY_BYTE, listed
 
 MOST_ANSWERS = 3
 
@@ -62,7 +62,7 @@ def _alone(sides: tuple[Side, ...], pairs: tuple[Pair, ...]) -> Iterator[Answer]
     if none:
         said = "No two of them share a byte." if len(none) == len(sides) else ""
         text = said or f"{listed(none)} {'shares' if len(none) == 1 else 'share'} no byte with any of them."
-        yield Answer("nothing-shared", text, True, tuple(none), ("comparison.pairs",), "", 0)
+        yield Answer("nothing-shared", text, True, tuple(none), ("comparison.pairs",), "", 0, EVERY_BYTE)
     if open_ and not none:
         verb = "shares" if len(open_) == 1 else "share"
         said = f"Whether {listed(open_)} {verb} with any of them is not known."

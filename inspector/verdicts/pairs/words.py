@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from inspector.facts.amounts import size
 from inspector.facts.answers import Answer
 from inspector.facts.comparison import Comparison, Side
+from inspector.facts.nothing import Nothing
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.words import code
 
+EVERY_BYTE = (Nothing("all elements of both", ""),)
+"""What is looked at before two objects are said to share no byte."""
 MOST_NAMED = 4
 """Names in a sentence; the rest is counted."""
 
@@ -74,9 +77,11 @@ def answer(
     certain: bool = True,
     costs: int = 0,
     do: str = "",
+    nothing: tuple[Nothing, ...] = (),
 ) -> Answer:
     """An answer about the objects of a comparison."""
-    return Answer(slug, said, certain, tuple(side.name for side in found.sides), evidence, do, costs)
+    about = tuple(side.name for side in found.sides)
+    return Answer(slug, said, certain, about, evidence, do, costs, nothing)
 
 
 def shared(slug: str, said: str, found: Comparison, evidence: tuple[str, ...]) -> Answer:
