@@ -50,6 +50,8 @@ QUICK_ROWS = [
         ["-m", QUICK, *QUICK_ENDS, *(f"--ignore=tests/{folder}" for folder in WAITING)],
     ),
 ]
+NO_TESTS = 5
+"""pytest's exit code where no test was chosen."""
 ALLOWED = ("cannot be installed", "not on CPython")
 NAMES = ("title", "version", "tests", "passed", "skipped", "failed", "seconds")
 ROW = "{title:<22} {version:<8} {tests:>6} {passed:>7} {skipped:>8} {failed:>7} {seconds:>8.1f}"
@@ -57,22 +59,23 @@ CORE = "core and not slow and not libraries and not r"
 CORE_AND_SMALL = "(core and not libraries and not r) or (small and not slow)"
 if os.environ.get("INSPECTOR_SOAK") == "1":
     CORE_AND_SMALL = "(core and not libraries and not r) or small"  # what is compiled by C++ too
-C_ROOMS = ("adapters", "layers", "lazy", "leaks", "native", "probes", "tracing")
-"""Where -X dev shows what the row 3.11 does not: Python's debug allocator checks the extension's memory."""
+C_ROOMS = [f"tests/{room}" for room in ("adapters", "layers", "lazy", "native", "probes", "tracing")]
+"""Where, as in leaks, -X dev shows what the row 3.11 does not: Python's debug allocator checks our memory."""
+LEAKS, OTHERS = ["tests/leaks"], ["--ignore=tests/leaks"]
+"""Leaks are looked for in all memory, which is small in a process that imports nothing else."""
 ROWS = [
-    # title, room, options of python, options of pytest
-    ("3.11", "3.11", [], []),
-    ("3.12 core", "3.12", [], ["-m", CORE_AND_SMALL]),
-    ("3.13 core", "3.13", [], ["-m", CORE_AND_SMALL]),
-    (
-        "3.11 core, -X dev",
-        "3.11",
-        ["-X", "dev"],
-        ["-m", CORE, *(f"tests/{room}" for room in C_ROOMS)],
-    ),
-    ("3.14 core, quick", "3.14", [], ["-m", f"quick and {CORE}"]),
+    # title, room, options of python, options of pytest; the longest first: two run at a time
+    ("3.11", "3.11", [], OTHERS),
+    ("3.12 core", "3.12", [], ["-m", CORE_AND_SMALL, *OTHERS]),
+    ("3.13 core", "3.13", [], ["-m", CORE_AND_SMALL, *OTHERS]),
     ("libraries, newest", "libraries", [], ["-m", "(libraries or contract or newest) and not r"]),
     ("libraries, oldest", "libraries-oldest", [], ["-m", "(libraries or contract) and not r"]),
+    ("3.11 leaks", "3.11", [], LEAKS),
+    ("3.12 core, leaks", "3.12", [], ["-m", CORE_AND_SMALL, *LEAKS]),
+    ("3.13 core, leaks", "3.13", [], ["-m", CORE_AND_SMALL, *LEAKS]),
+    ("3.11 -X dev", "3.11", ["-X", "dev"], ["-m", CORE, *C_ROOMS]),
+    ("3.11 -X dev, leaks", "3.11", ["-X", "dev"], ["-m", CORE, *LEAKS]),
+    ("3.14 core, quick", "3.14", [], ["-m", f"quick and {CORE}"]),
     ("R", "R", [], ["-m", "r"]),
 ]
 ASKED = [(f"whole-{version}", version, [], ["-m", CORE]) for version in sid.VERSIONS]
@@ -141,8 +144,9 @@ def _chosen(words):
     if words[:1] == ["--only"]:
         return [row for row in (*ROWS, *ASKED) if row[0].startswith(words[1])], words[2:]
     if words[:1] == ["--after-quick"]:
-        rest = ("3.11", "3.11", [], ["-m", f"not ({QUICK}) and not libraries and not r and not newest"])
-        return [rest if row[0] == "3.11" else row for row in ROWS], words[1:]
+        rest = ["-m", f"not ({QUICK}) and not libraries and not r and not newest"]
+        plain = [row for row in ROWS if row[1] == "3.11" and not row[2]]  # those of all tests
+        return [(*row[:3], [*rest, *row[3]]) if row in plain else row for row in ROWS], words[1:]
     return ROWS, words
 
 
@@ -279,7 +283,8 @@ def report(table, start):
     totals = {key: sum(line[key] for line in table) for key in ("passed", "failed", "skipped")}
     words = ", ".join(f"{totals[key]} {key}" for key in ("failed", "passed", "skipped") if totals[key])
     print(f"===== {words or 'no tests ran'} in {time.time() - start:.2f}s =====", flush=True)
-    return int(lost > 0 or any(line["code"] for line in table))
+    codes = {line["code"] for line in table} - {NO_TESTS}  # of a row that further words leave nothing
+    return int(lost > 0 or codes != {0})
 
 
 if __name__ == "__main__":

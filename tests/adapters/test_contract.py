@@ -46,13 +46,15 @@ PARAMETERS = [pytest.param(name, marks=room(name)) for name in SAMPLES]
 
 @functools.cache
 def module(adapter: str) -> ModuleType:
-    """The samples' file of an adapter; it imports the library."""
+    """The samples' file of an adapter; it imports the library, whose objects no later collection looks at."""
     spec = importlib.util.spec_from_file_location(f"samples_{adapter}", FOLDER / f"{adapter}.py")
     assert spec is not None and spec.loader is not None
     found = importlib.util.module_from_spec(spec)
     with warnings.catch_warnings():  # what an old release says about a newer one beside it
         warnings.simplefilter("ignore")
         spec.loader.exec_module(found)
+    gc.collect()
+    gc.freeze()
     return found
 
 

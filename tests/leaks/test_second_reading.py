@@ -2,9 +2,8 @@
 
 # SPDX-License-Identifier: MIT
 import contextlib
-import gc
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import leak_corpus
 import pytest
@@ -19,14 +18,6 @@ from inspector.verdicts.second_reading import LEAVING, agreed
 
 pytestmark = pytest.mark.core
 CALLS = 100
-
-
-@pytest.fixture(autouse=True)
-def few_objects() -> Iterator[None]:
-    """Those of pytest are in no list of the collector: counting them all takes most of the time."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def calling(name: str) -> Callable[[], None]:

@@ -66,8 +66,6 @@ def _held_by(holder: Any) -> list[Any]:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.usefixtures("small_heap")
-@pytest.mark.filterwarnings("ignore:It looks like `register_random`")  # Hypothesis asks the frozen gc (3.14)
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(plan=plans())
 def test_as_short_as_a_brute_force_walk(plan: Plan) -> None:
@@ -253,8 +251,6 @@ def far_crowd() -> list[Any]:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.usefixtures("small_heap")
-@pytest.mark.filterwarnings("ignore:It looks like `register_random`")
 @settings(max_examples=EXAMPLES // 5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(plan=plans(), depth=st.integers(0, 2))
 def test_as_short_among_a_crowd(far_crowd: list[Any], plan: Plan, depth: int) -> None:

@@ -30,8 +30,6 @@ def counts(fact: Retained) -> dict[str, int]:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.usefixtures("small_heap")
-@pytest.mark.filterwarnings("ignore:It looks like `register_random`")  # Hypothesis asks the frozen gc (3.14)
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(plan=plans())
 def test_equal_to_a_brute_force_walk(plan: Plan) -> None:
