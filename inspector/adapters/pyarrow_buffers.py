@@ -19,6 +19,7 @@ from inspector.adapters.base import Adapter, Column, Elements, type_module, type
 from inspector.adapters.beyond import Beyond
 from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, is_array
 from inspector.adapters.told import DERIVED, Finding, Layer, Told, attribute, field, finding, of_type
+from inspector.facts.amounts import with_article
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
@@ -232,7 +233,7 @@ class PyarrowBuffers(Adapter):
     def _layer(self, place: str, buffer: Any, block: Elements) -> Layer:
         root = _root(buffer)
         kind, owner = self._kind(root)[0], self.owner(buffer)
-        held = f" over {_article(type_name(type(owner)))}" if owner is not None else " over unowned bytes"
+        held = f" over {with_article(type_name(type(owner)))}" if owner is not None else " over unowned bytes"
         held = held if kind.owner_word else ""
         title: Any = self._title(buffer) or Unknown(UNSEEN.name)
         return Layer(
@@ -380,10 +381,6 @@ def _role(array: Any, position: int) -> str:
         return f"buffers()[{position}]"
     lists = any(word in kind for word in ("string", "binary", "utf8")) and "view" not in kind
     return ("offsets", "data")[position - 1] if lists else "" if position == 1 else f"buffers()[{position}]"
-
-
-def _article(name: str) -> str:
-    return f"{'an' if name[:1] in 'aeiou' or name == 'ndarray' else 'a'} {name}"
 
 
 def _elements(buffer: Any, x: Any, skip: int, length: int, width: int, name: str, code: str) -> Elements:

@@ -19,6 +19,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def with_article(noun: str) -> str:
+    """ "a list", "an array", "an ndarray", "a uint8"."""
+    return f"{'an' if noun.lower().startswith(('a', 'e', 'i', 'o', 'nd')) else 'a'} {noun}"
+
+
 def bytes_in(text: str) -> int:
     """The bytes of "800", "64kB" or "1.5 GB". Raises ValueError."""
     number = text.rstrip("kMGTPEB ")

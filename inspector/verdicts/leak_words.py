@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from inspector.facts.amounts import counted
+from inspector.facts.amounts import counted, with_article
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.leaks import Leaks, Touch, Verdict
 from inspector.facts.nothing import Nothing
@@ -89,12 +89,12 @@ def _leaked(verdict: Verdict, fact: Leaks) -> str:
     if isinstance(made, Touch) and made.role in _OBTAINED and made.function:
         how = f"that {code(made.function)} {_OBTAINED[made.role]}{_at(made)}"
         return f"{lost}: the {_type(verdict)} {how} is never released"
-    return f"{lost}: {verdict.reason}" if not verdict.method else f"{lost} of {_a(_type(verdict))}"
+    return f"{lost}: {verdict.reason}" if not verdict.method else f"{lost} of {_a_type(verdict)}"
 
 
 def _over_released(verdict: Verdict, fact: Leaks) -> str:
     taken = verdict.conversion
-    who = f"{_who(verdict)} {_does(verdict, 'releases', 'release')} {_a(_type(verdict))}"
+    who = f"{_who(verdict)} {_does(verdict, 'releases', 'release')} {_a_type(verdict)}"
     if isinstance(taken, Touch) and taken.role == "stolen on failure":
         return (
             f"{who} once too often{_times(verdict, fact)}: {code(taken.function)}{_at(taken)} had taken it, "
@@ -108,12 +108,12 @@ def _stolen(verdict: Verdict, fact: Leaks) -> str:
     who = f"{_who(verdict)} {_does(verdict, 'gives', 'give')} away a reference that it does not own"
     if isinstance(taken, Touch) and taken.role in ("stolen", "stolen on failure"):
         what = f"{code(taken.function)}{_at(taken)} takes its {taken.parameter}"
-        return f"{who}{_times(verdict, fact)}: {what}, {_a(_type(verdict))}"
+        return f"{who}{_times(verdict, fact)}: {what}, {_a_type(verdict)}"
     return f"{who}{_times(verdict, fact)}: {verdict.reason}"
 
 
 def _buffer(verdict: Verdict, fact: Leaks) -> str:
-    held = f"{_who(verdict)} never releases the buffer of {_a(_type(verdict))}{_times(verdict, fact)}"
+    held = f"{_who(verdict)} never releases the buffer of {_a_type(verdict)}{_times(verdict, fact)}"
     made = verdict.conversion
     return (
         f"{held}: `PyObject_GetBuffer`{_at(made)} has no `PyBuffer_Release`"
@@ -125,7 +125,7 @@ def _buffer(verdict: Verdict, fact: Leaks) -> str:
 def _dangling(verdict: Verdict, _: Leaks) -> str:
     made = next((touch.method for touch in verdict.stack if touch.role == "viewed" and touch.method), "")
     by = f" that {code(made)} made" if made else ""
-    shown = _a(verdict.object)
+    shown = with_article(verdict.object)
     return f"{shown[0].upper()}{shown[1:]}{by} shows memory that was freed{_at(verdict.conversion)}"
 
 
@@ -187,8 +187,8 @@ def _type(verdict: Verdict) -> str:
     return verdict.object.partition(" ")[0].partition("(")[0]
 
 
-def _a(noun: str) -> str:
-    return f"{'an' if noun.startswith(('a', 'e', 'i', 'o', 'nd')) else 'a'} {noun}"
+def _a_type(verdict: Verdict) -> str:
+    return with_article(_type(verdict))
 
 
 def _at(touch: object) -> str:

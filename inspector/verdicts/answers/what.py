@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
 
-from inspector.facts.amounts import counted, size
+from inspector.facts.amounts import counted, size, with_article
 from inspector.facts.answers import Answer
 from inspector.facts.buffer import Buffer, Holder
 from inspector.facts.layout import Layout
@@ -194,11 +194,7 @@ def _same_bytes(buffer: Buffer, base: Holder, part: str) -> Answer:
 
 
 def _article(kind: str) -> str:
-    return (
-        kind
-        if kind == "bytes"
-        else f"{'an' if kind[:1] in 'aeiouAEIOU' or kind == 'ndarray' else 'a'} {kind}"
-    )
+    return kind if kind == "bytes" else with_article(kind)
 
 
 def _of_whom(base: Holder) -> str:
