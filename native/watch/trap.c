@@ -198,7 +198,9 @@ void writes_events_enable(int on) {
     }
 }
 
+// A forked child has the descriptors too: what it keeps open would still send signals.
 void writes_events_close(void) {
+    writes_events_enable(0);
     for (int i = 0; i < trap.event_count; i++) {
         close(trap.events[i]);
     }

@@ -203,6 +203,35 @@ def test_signals_meanwhile_reach_their_handlers(wide: Any, x: Any) -> None:
     assert sum(one.stores for one in found) == found.facts.counted >= 1000
 
 
+FORKED = """
+import mmap, os
+import numpy as np
+from inspector.sessions import running
+flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+x = np.frombuffer(mmap.mmap(-1, 4096, flags=flags), dtype=np.int64)
+reader, writer = os.pipe()
+with running.writes(x{part}) as found:
+    child = os.fork()
+    if not child:
+        os.close(writer)
+        os._exit(len(os.read(reader, 1)))
+    x[0] = 1
+fresh = np.frombuffer(mmap.mmap(-1, 1 << 20, flags=flags), dtype=np.int64)
+fresh[::512] = 1
+x[0] = 2
+os.close(writer)
+assert os.waitpid(child, 0)[1] == 0 and len(found) == 1
+"""
+
+
+@pytest.mark.parametrize("part", ["", "[:1]"], ids=["pages", "words"])
+def test_a_child_that_lives_on_keeps_no_watch_alive(part: str) -> None:
+    command = [sys.executable, "-P", "-c", FORKED.replace("{part}", part)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # threads of other tests
 def test_a_forked_child_is_not_watched_and_writes_as_it_likes(wide: Any, x: Any) -> None:
     with left_as_it_was(), running.writes(x) as found:
         child = os.fork()
@@ -215,6 +244,7 @@ def test_a_forked_child_is_not_watched_and_writes_as_it_likes(wide: Any, x: Any)
     assert found.facts.silent is False
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_what_another_process_writes_to_shared_memory_is_said(wide: Any) -> None:
     x = np.frombuffer(mmap.mmap(-1, PAGE), dtype=np.int64)
     with left_as_it_was(), running.writes(x) as found:
