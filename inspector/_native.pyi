@@ -440,6 +440,13 @@ def read_all(most: int = ..., /) -> tuple[int, int, int]:
     Returns (bytes, nanoseconds, sum of the words): the upper limit of a search's bandwidth.
     """
 
+# native/memory/tried.c
+def give_back_try(call: Callable[[], object] | None, milliseconds: int, /) -> int | None:
+    """Bytes that leave the resident set of a copy of this process by the call, or by malloc_trim(0) for None.
+
+    None: it did not end in time, or there could be no copy.
+    """
+
 # native/lazy/vector.c
 LAZY_BLOCK_BYTES: int
 LAZY_DEPTH_MAX: int

@@ -111,7 +111,9 @@ class InspectMagics(Magics, Defaults):
             return clusters.report(self._value(options.on), keys, options)
         if options.memory:
             known = names.objects(self.shell)
-            found = memory(names=names.namespaces(self.shell), known=known, largest=LARGEST, lost=True)
+            found = memory(
+                names=names.namespaces(self.shell), known=known, largest=LARGEST, lost=True, give_back=True
+            )
             return Report("memory", {"account": found})
         if not expressions:
             return self._namespace(options)

@@ -62,6 +62,17 @@ class LargeObject:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenBack:
+    """What a call gives back to the system of memory that an allocator keeps, as tried in a copy."""
+
+    call: str
+    """As a user types it."""
+    kept_bytes: int
+    freed_bytes: int
+    """Fewer than it keeps, where live blocks lie on the same pages."""
+
+
+@dataclass(frozen=True, slots=True)
 class Grown:
     """How much more a row of the account holds than before."""
 
@@ -87,6 +98,8 @@ class Account:
     took_ns: int
     largest: tuple[LargeObject, ...] = ()
     """The largest objects, if they were asked for."""
+    returnable: tuple[GivenBack, ...] = ()
+    """What could be given back, if it was asked for."""
     answers: tuple[Answer, ...] = ()
 
     def row(self, kind: str) -> AccountRow:

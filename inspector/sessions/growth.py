@@ -6,13 +6,14 @@ from __future__ import annotations
 import gc
 from typing import Final
 
+from inspector._native import Subject
 from inspector.errors import InspectorError
 from inspector.facts.account import Account, grown
 from inspector.facts.amounts import size
 from inspector.facts.answers import Answers
 from inspector.objects.ownership.paths import path_of
 from inspector.objects.ownership.rows import type_name
-from inspector.objects.probes.account import large_objects
+from inspector.objects.probes.account import accounted
 from inspector.report import Report
 from inspector.sessions.memory import memory
 from inspector.verdicts.differences import grown_most, native_growth
@@ -33,33 +34,35 @@ class MemoryBudget:
 
     def __enter__(self) -> MemoryBudget:
         gc.collect()
-        self._large = {one.address: bytes_ for one, bytes_ in large_objects()}
-        self._before = memory()
+        self._before, large = accounted()
+        self._large = {one.address: bytes_ for one, bytes_ in large}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if kind is not None or self._before is None:
             return
         gc.collect()
-        after = memory()
+        after, large = accounted()
         left = _in_use(after) - _in_use(self._before)
-        if left > self._most:
-            raise self._exceeded(left, after)
+        exceeded = self._exceeded(left, after, large) if left > self._most else None
+        del large  # a traceback would keep the objects
+        if exceeded:
+            raise exceeded
 
-    def _exceeded(self, left: int, after: Account) -> InspectorError:
+    def _exceeded(self, left: int, after: Account, large: list[tuple[Subject, int]]) -> InspectorError:
         assert self._before is not None
         rows = [row for row in grown(self._before, after) if row.kind in IN_USE]
         return InspectorError(
             f"{size(left)} more are in use at the end of the block; its budget is {size(self._most)}.",
             slug="memory-budget",
-            why=grown_most(rows) + self._holders(),
+            why=grown_most(rows) + self._holders(large),
             do="let go of what holds them, or give the block a larger budget",
         )
 
-    def _holders(self) -> str:
+    def _holders(self, large: list[tuple[Subject, int]]) -> str:
         """The largest new objects: larger than the least of the largest before, and a tenth of the budget."""
         least = max(min(self._large.values(), default=0), self._most // 10)
-        new = [row for row in large_objects() if row[0].address not in self._large and row[1] > least]
+        new = [row for row in large if row[0].address not in self._large and row[1] > least]
         shown = [(type_name(one), bytes_, path_of(one, {})) for one, bytes_ in new[:MOST_SHOWN]]
         held = [f"{name} of {size(bytes_)} held by {path}" for name, bytes_, path in shown if path]
         return f". The largest: {'; '.join(held)}" if held else ""

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 
 from inspector.facts.account import Account, less_lost
 
@@ -12,6 +13,7 @@ def memory(
     *,
     largest: int = 0,
     lost: bool = False,
+    give_back: bool = False,
     names: Mapping[int, str] | None = None,
     known: Mapping[int, str] | None = None,
 ) -> Account:
@@ -20,6 +22,7 @@ def memory(
     `largest`: so many of the largest objects are told with the path that holds each (8 at most). `names`: id
     of a dict -> the user's name for it; `known`: the same of objects. `lost`: objects that nothing reaches
     and no collection frees get a row of their own (`inspector.lost()`); that takes longer.
+    `give_back`: what free memory could be given back, and by which call; tried in a copy of the process.
     Raises InspectorError `ptrace-forbidden` and TargetGone `no-process` for another process. Example:
     `inspector.memory().row("free").resident_bytes`.
     """
@@ -34,4 +37,8 @@ def memory(
     found = account(pid, names, largest, known)
     if told is not None:
         found = less_lost(found, told.kept, told.buffers)
+    if give_back and found.is_self:
+        from inspector.objects.probes.given_back import given_back
+
+        found = replace(found, returnable=given_back(found))
     return with_answers(found)

@@ -71,6 +71,7 @@ int error_no_memory(void);
     PART(owners) \
     PART(quick_referrers) \
     PART(bandwidth) \
+    PART(tried) \
     PART(preview) \
     PART(layout) \
     PART(symbols) \

@@ -176,6 +176,8 @@ class Counts(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd",
                 "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
 libc.mallinfo2.restype = Counts
+import inspector
+inspector.memory()  # leaves free memory too
 more = libc.mallinfo2().fordblks
 """
 

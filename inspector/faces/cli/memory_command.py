@@ -37,7 +37,9 @@ def run(options: argparse.Namespace) -> int:
     target = None if options.pid else Target(options.script, quiet=options.json)
     known = {} if target is None else target.known
     with walks():
-        report = Report("memory", {"account": memory(options.pid, largest=LARGEST, known=known)})
+        report = Report(
+            "memory", {"account": memory(options.pid, largest=LARGEST, known=known, give_back=True)}
+        )
     del target  # the script's names lived until here
     show(report, options)
     return EXIT_DONE

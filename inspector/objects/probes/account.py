@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +27,7 @@ CLEARLY: Final = 10
 """Words that lead to an owner, for each that leads elsewhere by chance: libbz2's table holds such numbers."""
 MOST_ARRAYS: Final = 20_000
 """Objects whose adapter is asked for their buffers."""
-_READ_IN_C: Final = ("builtins", "numpy", "pandas", "array", "_ctypes", "scipy")
+_READ_IN_C: Final = ("builtins", "numpy", "pandas", "array", "_ctypes", "ctypes", "scipy")
 """Modules whose buffers the walk in C reads itself, or which consist of those."""
 _SHARED: Final = ("/dev/shm/", "/memfd:", "/SYSV", "/dev/zero")
 _PYTHON, _GLIBC = "Python's allocator", "glibc's malloc"
@@ -82,6 +83,12 @@ def account(
 
     Raises InspectorError: ptrace-forbidden; TargetGone: no-process.
     """
+    found, objects = accounted(pid)
+    return replace(found, largest=_largest(objects[:largest], names or {}, known or {}))
+
+
+def accounted(pid: int = 0) -> tuple[Account, list[tuple[_native.Subject, int]]]:
+    """The account, and of this process its largest objects, each with the bytes of its largest block."""
     begin, book = time.monotonic_ns(), _Book()
     walked: Any = None
     is_self = pid in (0, os.getpid())
@@ -92,9 +99,9 @@ def account(
         found = parsed(text)
         del told
     else:
-        found, largest = _of_another(pid), 0
+        found = _of_another(pid)
     _fill(book, found, walked, os.getpid() if is_self else pid)
-    return Account(
+    made = Account(
         os.getpid() if is_self else pid,
         is_self,
         sum(area.resident for area in found),
@@ -102,8 +109,8 @@ def account(
         sum(area.swapped for area in found),
         book.rows(),
         time.monotonic_ns() - begin,
-        _largest(walked[5][:largest], names or {}, known or {}) if largest else (),
     )
+    return made, walked[5] if walked else []
 
 
 def _largest(
@@ -112,11 +119,6 @@ def _largest(
     return tuple(
         LargeObject(type_name(one), size, known.get(one.address) or path_of(one, names)) for one, size in rows
     )
-
-
-def large_objects() -> list[tuple[_native.Subject, int]]:
-    """The largest objects of this process, each with the bytes of its largest block."""
-    return _native.account((_native.Subject,), _told())[5]
 
 
 def _of_another(pid: int) -> list[Area]:

@@ -4,13 +4,17 @@
 from dataclasses import replace
 from typing import Final
 
-from inspector.facts.account import Account, AccountPart, AccountRow
+from inspector.facts.account import Account, AccountPart, AccountRow, GivenBack
 from inspector.facts.amounts import size
-from inspector.verdicts.answers.words import answer, library, listed
+from inspector.facts.answers import Answer
+from inspector.verdicts.answers.words import answer, code, library, listed
 
 MOST_NAMED: Final = 3
 LEAST_SHARE: Final = 0.1
 """Of the whole: a smaller row is not worth a place in the sentence."""
+FEW: Final = 0.02
+MOST: Final = 0.8
+"""Of the free memory: what a call gives back beyond it is nearly all."""
 CLEAR: Final = 0.5
 """Of a row: a part that large is named alone."""
 
@@ -24,7 +28,19 @@ def with_answers(account: Account) -> Account:
     who = "This process" if account.is_self else f"Process {account.pid}"
     text = f"{who} holds {size(total)}" + (f": {listed(phrases)}." if phrases else ".")
     evidence = [f"account.rows.{row.kind}" for row in shown]
-    return replace(account, answers=(answer("account", text, *evidence, costs_bytes=total),))
+    first = answer("account", text, *evidence, costs_bytes=total)
+    return replace(account, answers=(first, *map(_returnable, account.returnable)))
+
+
+def _returnable(row: GivenBack) -> Answer:
+    """What a call would give back, and why it is no more."""
+    call, kept = code(row.call), size(row.kept_bytes)
+    much = f"{call} gives {size(row.freed_bytes)} of free memory back to the system"
+    none = f"{call} gives almost none of {kept} back: live blocks lie on the same pages"
+    few = f", of {kept}: live blocks lie on the pages of the rest"
+    share = row.freed_bytes / row.kept_bytes
+    text = none if share < FEW else much if share > MOST else much + few
+    return answer("give-back", f"{text}.", "account.returnable", do=row.call, costs_bytes=row.freed_bytes)
 
 
 def _phrase(row: AccountRow) -> str:
