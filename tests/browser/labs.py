@@ -110,13 +110,13 @@ class Lab:
         assert areas.count() == len(cells)
         return [areas.nth(number) for number in range(len(cells))]
 
-    def written(self, *cells: str) -> str:
-        """The name of a new notebook with these cells."""
+    def written(self, *cells: str, kernel: str = "python3") -> str:
+        """The name of a new notebook with these cells, for a kernel."""
         import nbformat  # not everywhere the file is collected
 
         notebook = nbformat.v4.new_notebook(
             cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
-            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+            metadata={"kernelspec": {"name": kernel, "display_name": kernel}},
         )
         name = f"{uuid.uuid4().hex}.ipynb"
         (self.server.folder / name).write_text(json.dumps(notebook))

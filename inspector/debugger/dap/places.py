@@ -33,6 +33,12 @@ def in_file(path: str, wanted: dict[str, Any], number: int) -> Place:
     return {**place, **_options(wanted), "number": number}
 
 
+def in_cell(text: str, before: int, wanted: dict[str, Any], number: int) -> Place:
+    """A place in the C of a `%%inspect_c` cell, of which `before` lines of the notebook are no C."""
+    place = in_file("cell", {**wanted, "line": int(wanted["line"]) - before}, number)
+    return {**place, "cell": text, "before": before}
+
+
 def by_name(wanted: dict[str, Any], number: int) -> Place:
     """The place of a FunctionBreakpoint: f, std::f, library.so!f, or package.f as Python has it."""
     name = str(wanted["name"]).strip()
@@ -73,7 +79,7 @@ def answered(told: dict[str, Any], place: Place) -> dict[str, Any]:
     """gdb's answer as the protocol's Breakpoint."""
     found = {"id": told["number"], "verified": told["verified"]}
     if "line" in told:
-        found["line"] = told["line"]
+        found["line"] = told["line"] + place.get("before", 0)
     return found if told["verified"] else {**found, "message": told.get("refused") or waiting(place)}
 
 
@@ -82,6 +88,8 @@ def waiting(place: Place) -> str:
     if "dotted" in place:
         package, _, method = place["dotted"].partition(".")
         return f"no loaded library of {package} has {method} in a method table yet"
+    if "cell" in place:
+        return "this cell has not been compiled yet, or has no code at this line: run it"
     if place["spec"].startswith("-source"):
         return (
             "no loaded library has code of this line: it is not loaded yet, or has no debug information (-g)"

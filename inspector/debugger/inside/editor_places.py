@@ -1,9 +1,11 @@
 """Inside gdb: the breakpoints of an editor, and those that stop once in one thread."""
 
 # SPDX-License-Identifier: MIT
+import contextlib
 import os
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import gdb
@@ -43,10 +45,19 @@ class Placed(PlaceBreakpoint):
         """Disable linker stubs, and functions of other libraries where one was named."""
         super().leave_out_stubs()
         library = self.wanted.place.get("library", "").removesuffix(".so")
+        if "cell" in self.wanted.place:
+            self._leave_out_cells(self.wanted.place["cell"])
         for location in self.locations if library and not self.pending else ():
             file = os.path.basename(gdb.solib_name(location.address) or "")  # noqa: PTH119
             if file.partition(".")[0] != library.partition(".")[0] and location.enabled:
                 location.enabled = False
+
+    def _leave_out_cells(self, text: str) -> None:
+        """Disable other `%%inspect_c` cells: each one's file is called `cell`."""
+        for location in self.locations if not self.pending else ():
+            with contextlib.suppress(OSError, TypeError):
+                if Path(location.fullname).read_text().strip() != text.strip() and location.enabled:
+                    location.enabled = False
 
     def stop(self) -> bool:
         """gdb calls this at each hit; False continues the program."""

@@ -68,6 +68,7 @@ class Channels:
         self.watch(front, lambda: self._passed(front, kernel))
         self.watch(kernel, lambda: self._passed(kernel, front))
 
+    _shell: tuple[zmq.Socket[bytes], zmq.Socket[bytes]]
     _control: tuple[zmq.Socket[bytes], zmq.Socket[bytes]]
     _iopub: tuple[zmq.Socket[bytes], zmq.Socket[bytes]]
 
@@ -76,8 +77,9 @@ class Channels:
         self._poller.register(source, zmq.POLLIN)
         self._does[source] = do
 
-    def take(self, asked: Takes, answered: Takes, published: Takes) -> None:
-        """Show each message of the control channel, both ways, and of iopub."""
+    def take(self, run: Takes, asked: Takes, answered: Takes, published: Takes) -> None:
+        """Show each request of the shell channel, each message of the control channel, and of iopub."""
+        self._does[self._shell[0]] = lambda: self._passed(*self._shell, run)
         front, kernel = self._control
         self._does[front] = lambda: self._passed(front, kernel, asked)
         self._does[kernel] = lambda: self._passed(kernel, front, answered)

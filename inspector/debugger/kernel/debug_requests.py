@@ -6,21 +6,25 @@ gets the status messages and the answer that ipykernel would give; those about o
 
 # SPDX-License-Identifier: MIT
 import contextlib
+import json
 from typing import Any, Final
 
 from jupyter_client.session import Session
 
 from inspector.debugger.dap.wire import Message, checked
+from inspector.debugger.kernel.c_cells import MAGIC
 from inspector.debugger.kernel.channels import Channels, Frames, head
 from inspector.debugger.kernel.connection import Connection
 from inspector.debugger.kernel.mailbox import Mailbox
 
 LEAVE: Final = "inspector_leave"
 GO_ON: Final = "inspector_go_on"
+CELL: Final = "inspector_cell"
 """Requests of our own to the session."""
 SAID: Final = "inspector_said"
 RENEWED: Final = "inspector_renewed"
 """Events of the session for us: a line for the user; a new session has begun."""
+_MAGIC: Final = MAGIC.encode()
 Parent = dict[str, Any]
 
 
@@ -36,13 +40,22 @@ class DebugRequests:
         self._passed: dict[str, Message] = {}
         self._last = 0
         self._parent: Parent = {}
-        channels.take(self._asks, self._answers, self._publishes)
+        channels.take(self._runs, self._asks, self._answers, self._publishes)
         channels.watch(editor.fileno(), self._to_front_end)
         channels.watch(python.fileno(), self._to_kernel)
 
-    def tell(self, command: str) -> None:
+    def tell(self, command: str, **arguments: str) -> None:
         """A request of our own to the session."""
-        self._editor.send({"type": "request", "seq": 0, "command": command})
+        self._editor.send({"type": "request", "seq": 0, "command": command, "arguments": arguments})
+
+    def _runs(self, frames: Frames) -> bool:
+        """A request of a front end on the shell channel."""
+        if b'"execute_request"' in head(frames)[0] and _MAGIC in frames[-1]:
+            with contextlib.suppress(ValueError, KeyError):
+                code = json.loads(frames[-1])["code"]
+                if code.startswith(MAGIC):
+                    self.tell(CELL, code=code)
+        return False
 
     def _asks(self, frames: Frames) -> bool:
         """A message of a front end on the control channel."""

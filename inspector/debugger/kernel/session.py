@@ -2,21 +2,30 @@
 
 # SPDX-License-Identifier: MIT
 import contextlib
+import re
 import traceback
 from pathlib import Path
+from typing import Any, Final
 
 from inspector.debugger.dap.adapter import Adapter
 from inspector.debugger.dap.native_side import guard
+from inspector.debugger.dap.places import in_cell
 from inspector.debugger.dap.wire import Message, Stream
+from inspector.debugger.kernel.c_cells import BEFORE, CCells
 from inspector.debugger.kernel.debug_requests import RENEWED, SAID
 from inspector.errors import InspectorError
+
+_ROWS: Final = {"stackTrace": "stackFrames", "scopes": "scopes", "variables": "variables"}
+_LONG: Final = re.compile(r" \[inspector_c_.*\]|\.(cpython|abi3|so)[^\]]*(?=\])")
+"""In a frame's name: the library of a `%%inspect_c` cell, and the end of a library's file name."""
 
 
 class KernelSession(Adapter):
     """From `initialize` to `disconnect`; ipykernel itself sends debugpy configurationDone."""
 
-    def __init__(self, editor: Stream, python: Stream, pid: int) -> None:
+    def __init__(self, editor: Stream, python: Stream, pid: int, cells: CCells) -> None:
         super().__init__(editor, python)
+        self._cells = cells
         self.native.pid, self.outlives = pid, True
         self._over = False
         self._state: Message = {}
@@ -32,6 +41,24 @@ class KernelSession(Adapter):
         """Below the cell that runs: JupyterLab shows no debug console."""
         self.event(SAID, text=text + "\n")
 
+    def tell(self, message: Message) -> None:
+        """JupyterLab reads the rows of an answer that has none too: a thread had just gone on."""
+        if message.get("success") is False and message["command"] in _ROWS:
+            message = {**message, "body": {_ROWS[message["command"]]: [], **(message.get("body") or {})}}
+        super().tell(message)
+
+    def answer(self, request: Message, **body: Any) -> None:
+        """Rows as JupyterLab can show them: it asks each frame for a path, also one without a source, and
+        shows a variable's type in place of its value."""
+        for frame in body.get("stackFrames", ()):
+            source = frame.setdefault("source", {"name": ""})
+            source.setdefault("path", source["name"])
+            frame["name"] = _LONG.sub("", frame["name"])
+            self._cells.show(frame)
+        for row in body.get("variables", ()):
+            row.pop("type", None)
+        super().answer(request, **body)
+
     def do_attach(self, request: Message) -> None:
         """debugpy attaches; then native breakpoints are set."""
         self.forward(request, self._attached)
@@ -39,10 +66,41 @@ class KernelSession(Adapter):
     def _attached(self, told: Message) -> None:
         self.ask("threads", self.heard_threads)
         self.ask("debugInfo", self._informed)
+        for code in self._cells.files:
+            self._name(code)
         if any(self._places.values()):
             self.with_gdb(self._place_all, lambda error: self._go_on(None))
         else:
             self._go_on(None)
+
+    def do_inspector_cell(self, request: Message) -> None:
+        """A cell is run."""
+        code = request["arguments"]["code"]
+        self._cells.note(code, "")
+        if self._configured and not self._cells.files[code]:
+            self._name(code)
+
+    def _name(self, code: str) -> None:
+        """Let ipykernel say how it calls a cell."""
+        self.ask("dumpCell", lambda told: self._named_cell(code, told), code=code)
+
+    def do_dumpCell(self, request: Message) -> None:
+        """A front end is about to set breakpoints in a cell."""
+        code = str(request["arguments"]["code"])
+        self.forward(request, lambda told: self._named_cell(code, told))
+
+    def _named_cell(self, code: str, told: Message) -> None:
+        self._cells.note(code, (told.get("body") or {}).get("sourcePath", ""))
+
+    def do_setBreakpoints(self, request: Message) -> None:
+        """Those of C cells are gdb's too."""
+        given = request["arguments"]
+        path = str(given["source"].get("path") or "")
+        if text := self._cells.text(path):
+            wanted = given.get("breakpoints") or ()
+            self._answer_set(request, path, [self._place(in_cell, text, BEFORE, one) for one in wanted])
+        else:
+            super().do_setBreakpoints(request)
 
     def do_configurationDone(self, request: Message) -> None:
         """All was set before."""
@@ -94,8 +152,9 @@ class KernelSession(Adapter):
 
 def serve(editor: Stream, python: Stream, pid: int) -> None:
     """One session after the other; an error of ours ends one, and not the kernel."""
+    cells = CCells()
     while True:
-        session = KernelSession(editor, python, pid)
+        session = KernelSession(editor, python, pid, cells)
         try:
             session.run()
         except Exception:

@@ -31,8 +31,8 @@ a = twice(items, 21)
 b = a + 1
 print(a, b)
 """
-TWICE, FIRST, LAST = 2, 2, 5
-"""The line that calls; the first and the last line of the C function in its cell without the magic."""
+TWICE, SUM = 2, 4
+"""The line that calls; a line of the C function in its cell."""
 
 
 @pytest.fixture
@@ -86,14 +86,15 @@ def test_one_stack_of_both_languages_and_their_variables(panel: Panel) -> None:
 
 
 def test_a_breakpoint_in_c_and_by_the_name_of_a_function(panel: Panel) -> None:
+    panel.run(C_CELL.replace("twice", "thrice").replace("* 2", "* 3"))
     stack = stopped_in_c(panel)[1]
     path = stack[0]["source"]["path"]
-    assert panel.set(path, LAST - 1)[0]["verified"]
+    assert panel.set(path, SUM)[0] | {"id": 0} == {"id": 0, "verified": True, "line": SUM}
     named = [{"name": "numpy.dot"}]
     assert panel.body("setFunctionBreakpoints", breakpoints=named)["breakpoints"][0]["verified"] is False
     panel.body("continue", threadId=1)
     assert panel.event("stopped")["reason"] == "breakpoint"
-    assert places(panel.stack())[0] == ("twice", LAST - 1)
+    assert places(panel.stack())[0] == ("twice", SUM)
     panel.set(path)
     panel.body("continue", threadId=1)
     number = panel.begin("import numpy as np\nnp.dot(np.ones(3), np.ones(3))")
