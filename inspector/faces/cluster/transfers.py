@@ -31,9 +31,8 @@ def _row(worker: Any, message: dict[str, Any], key: Any, size: int, tried: tuple
     from dask.utils import key_split
 
     target = message["who"] or "the client"
-    return Sent(
-        worker.address, target, str(key), int(size), float(message["duration"]), *tried, key_split(key)
-    )
+    sent = Sent(worker.address, target, str(key), int(size), float(message["duration"]), *tried)
+    return replace(sent, kind=key_split(key))
 
 
 def _tried(values: dict[Any, Any], key: Any, size: int, largest_bytes: int) -> tuple[Any, ...]:
