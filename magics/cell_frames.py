@@ -1,7 +1,7 @@
 """Stacks by cell numbers: "cell 7:2" for a cell's file; frames that called the cell are plumbing."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from inspector.magics import cell as cells
@@ -24,6 +24,17 @@ def of_hits(shell: InteractiveShell, fact: Hits, cell: str) -> Hits:
 def of_stop(shell: InteractiveShell, fact: Stop, cell: str = "") -> Stop:
     """The stop with its stack by cell numbers; without `cell`, the outermost frame of any cell counts."""
     return replace(fact, stack=_by_cells(fact.stack, cells.numbers(shell), cell))
+
+
+def place_of(shell: InteractiveShell) -> Callable[[str], str]:
+    """A function that calls the "file:line" of a cell "cell 7:2"."""
+    numbers = cells.numbers(shell)
+
+    def named(place: str) -> str:
+        file, _, line = place.rpartition(":")
+        return f"cell {numbers[file]}:{line}" if file in numbers else place
+
+    return named
 
 
 def _by_cells(stack: Stack, numbers: Mapping[str, int], cell: str) -> Stack:

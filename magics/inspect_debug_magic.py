@@ -12,7 +12,8 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 
 from inspector.errors import InspectorError
 from inspector.facts.stack import Stop
-from inspector.sessions import running
+from inspector.report import Report
+from inspector.sessions import running, waiting
 
 FIRST_STOP_S: Final = 60.0
 STEP_S: Final = 30.0
@@ -28,6 +29,7 @@ WORDS: Final = (
     "watch",
     "locals",
     "stack",
+    "wait",
     "quit",
 )
 
@@ -66,6 +68,7 @@ class DebugMagics(Magics):
           %%inspect_debug --live --at ext.c:12       the same, with buttons that step
           %inspect_debug next                step, next, finish, continue, up, down
           %inspect_debug print *p            print EXPR, watch EXPR, locals, stack
+          %inspect_debug wait                go on waiting for a stop, where the cell does not end
           %inspect_debug quit                end the child
         """
         try:
@@ -87,7 +90,17 @@ class DebugMagics(Magics):
         prepared = cells.Prepared(self.shell, cell)
         self.cell = prepared.name
         self.child = running.debug(prepared.run, *places)
-        self._show(self.child.wait(FIRST_STOP_S), live)
+        self._wait(live)
+
+    def _wait(self, live: bool = False) -> None:
+        """Show the next stop; what the threads wait for where none comes."""
+        answer = waiting.awaited(self.child, FIRST_STOP_S, cell_frames.place_of(self.shell))
+        if not isinstance(answer, Report):
+            self._show(answer, live)
+            return
+        sys.stdout.write(self.child.output())
+        showing.show(answer)
+        print("The cell still runs: `%inspect_debug wait` goes on waiting, `%inspect_debug quit` ends it.")
 
     def _word(self, word: str, argument: str) -> None:
         if word not in WORDS:
@@ -103,6 +116,9 @@ class DebugMagics(Magics):
             )
         if word == "quit":
             self._end()
+            return
+        if word == "wait":
+            self._wait()
             return
         self._show(self.child.command(word, argument.strip(), STEP_S))
 

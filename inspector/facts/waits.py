@@ -39,7 +39,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """The threads of a process that stood still while they were read."""
+    """The threads of a process, and what each waits for."""
 
     pid: int
     program: str
@@ -47,6 +47,8 @@ class Waits:
     """The thread that holds the GIL; 0 if none does."""
     threads: tuple[Wait, ...]
     read_ns: int
+    stood_still: bool = True
+    """Whether the process was stopped while it was read; else its threads went on."""
 
     def __len__(self) -> int:
         return len(self.threads)

@@ -15,7 +15,7 @@ from inspector.views.view import blocks
 
 ROWS: Final = 8
 _LINK: Final = "docs/how-to/debug_a_running_service.md"
-_MEANING: Final = "Read from the process's memory and from /proc, while it stood still."
+_MEANING: Final = "Read from the process's memory and from /proc."
 _OTHERS: Final = re.compile(
     r"^(libc|libpython|libffi|libpthread|ld-linux|libstdc\+\+|libgcc_s|python3?(\.\d+)?$)"
 )
@@ -30,7 +30,7 @@ def waits(fact: Waits) -> tuple[Block, ...]:
     gil = fact.gil_holder
     holder = "" if isinstance(gil, Unknown) or not gil else f" · {_called(fact, gil)} holds the GIL"
     says = f"{fact.program} ({fact.pid})  {counted(len(fact.threads), 'thread')}{holder}"
-    took = text(f"stood still {fact.read_ns / 1e6:,.0f} ms", "dim")
+    took = text(f"{'stood still' if fact.stood_still else 'read in'} {fact.read_ns / 1e6:,.0f} ms", "dim")
     rows = tuple(_row(fact, row) for row in sorted(fact.threads, key=_rank))
     table = Table(("thread", "waits for", "held by", "at"), rows)
     return (Fold(Line("threads", text(says), took, _MEANING, _LINK), (table,), ROWS),)

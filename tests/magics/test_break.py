@@ -81,3 +81,31 @@ def test_a_live_kernel_is_read_from_outside_while_its_cell_sleeps(kernel: Blocki
     until(kernel.hb_channel.is_beating)
     assert proc.tracer(pid) == 0 and not proc.thread_states(pid) & {"T", "t"}
     assert shown(kernel, "print(table)") == ["{'k': [1, 'two']}\n"]
+
+
+DEADLOCK = """%%inspect_debug
+import threading, time
+first, second = threading.Lock(), threading.Lock()
+def one():
+    with first:
+        time.sleep(0.3)
+        with second: pass
+thread = threading.Thread(target=one, name="worker")
+thread.start()
+with second:
+    time.sleep(0.3)
+    with first: pass
+"""
+
+
+@pytest.mark.quick
+def test_a_cell_that_does_not_end_says_why(kernel: BlockingKernelClient) -> None:
+    shown(kernel, LOAD)
+    said = "".join(shown(kernel, DEADLOCK))
+    assert said.lstrip().startswith("Deadlock: "), said
+    assert "worker holds the lock first, waits for the lock second" in " ".join(said.split())
+    assert re.search(r"\(cell\s+\d+:6\)", said) and "read in" in said and "gdb-late" not in said
+    refused = "".join(shown(kernel, "%inspect_debug step"))
+    assert "gdb-refused" in refused, "no thread stands still"
+    shown(kernel, "%inspect_debug quit")
+    assert shown(kernel, "1 + 1") == ["2"]

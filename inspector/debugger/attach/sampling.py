@@ -6,7 +6,8 @@ The process is not stopped: a stack that changes while it is read is dropped and
 # SPDX-License-Identifier: MIT
 import time
 from collections import Counter
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from inspector.debugger import preflight
 from inspector.debugger.attach.runtime import Runtime
@@ -20,6 +21,8 @@ from inspector.facts.stack import Frame, Stack, Stacks
 PAUSE_S: Final = 0.01
 SECONDS_MAX: Final = 3600.0
 _STACKS_MAX: Final = 10_000
+_TRIES: Final = 3
+_AGAIN_S: Final = 0.02
 
 
 def sampled(pid: int, found: Runtime, seconds: float) -> Samples:
@@ -88,3 +91,25 @@ def opened(pid: int) -> RemoteMemory:
         return RemoteMemory(pid)
     except Unreadable as error:
         raise preflight.forbidden(pid, str(error), preflight.scope()) from None
+
+
+def unstopped(pid: int, question: Callable[[RemoteMemory], Any]) -> Any:
+    """What `question` reads of a process that goes on, such as one that our own gdb traces.
+
+    For what stands still by itself, as threads that wait do. A read in the middle of a change is repeated.
+    Raises InspectorError not-read where none succeeds, and what `opened` raises.
+    """
+    for _ in range(_TRIES):
+        memory = opened(pid)
+        try:
+            return question(memory)
+        except Unreadable:
+            time.sleep(_AGAIN_S)
+        finally:
+            memory.close()
+    raise InspectorError(
+        f"{pid} ({proc.program(pid)}) was not read.",
+        slug="not-read",
+        why="its memory changed each time while it was read",
+        do="try again",
+    )
