@@ -86,7 +86,7 @@ pictures: system # of the README, of the live views and of the screens in docs/r
 	@$(PYTHON3) .ci/ready.py test
 	@mkdir -p docs/pictures/views build
 	@cd build && $(CURDIR)/$(BIN)/inspector show 'x' --script $(CURDIR)/notebooks/card.py --svg $(CURDIR)/docs/pictures/card.svg
-	@INSPECTOR_PICTURES=1 $(BIN)/pytest -q tests/browser/test_views.py tests/screens
+	@INSPECTOR_PICTURES=1 $(BIN)/pytest -q tests/browser/test_views.py tests/browser/test_panel.py tests/screens
 
 sanitize: system ## the core tests with the extension under ASan and UBSan, after two planted bugs
 	@$(PYTHON3) .ci/sanitize.py $(ARGS)

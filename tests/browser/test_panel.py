@@ -1,9 +1,13 @@
-"""JupyterLab's own debugger panel steps from a cell into C and back, and shows both languages."""
+"""JupyterLab's own debugger panel steps from a cell into C and back, and shows both languages.
+
+INSPECTOR_PICTURES=1 (`make pictures`) writes the pictures that docs/how-to/debug_in_jupyterlab.md shows.
+"""
 
 # SPDX-License-Identifier: MIT
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +15,7 @@ from labs import PANEL, RAN, THEMES, Lab
 
 from inspector.debugger.kernel import spec
 
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures" / "panel"
 C_CELL = """%%inspect_c
 PyObject *scaled(PyObject *values, PyObject *by) {
     double factor = PyFloat_AsDouble(by);
@@ -76,7 +81,9 @@ def test_from_a_cell_into_c_and_back(lab: Lab, page: Any) -> None:
     page.locator(f"{PANEL} .jp-CodeCell").nth(1).locator(".jp-DebuggerEditor-highlight").wait_for()
     for theme in THEMES:
         lab.theme(theme)
-        lab.photograph(page, theme)
+        picture = lab.photograph(page, theme)
+        if os.environ.get("INSPECTOR_PICTURES"):
+            (PICTURES / f"{theme}.png").write_bytes(picture)
     do(page, "stepOut")
     frames(page, "<module>")
     do(page, "continue")

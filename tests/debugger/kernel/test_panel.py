@@ -85,6 +85,21 @@ def test_one_stack_of_both_languages_and_their_variables(panel: Panel) -> None:
     assert places(stopped_in_c(panel)[1])[0][0] == "twice"
 
 
+def test_a_breakpoint_in_a_c_cell_before_it_is_run(panel: Panel) -> None:
+    late = "%%inspect_c\nPyObject *late(PyObject *n) {\n    return PyNumber_Add(n, n);\n}"
+    panel.start()
+    file = panel.body("dumpCell", code=late)["sourcePath"]
+    row = panel.set(file, 3)[0]
+    assert not row["verified"] and "not been compiled yet" in row["message"]
+    panel.run(late)
+    number = panel.begin("late(4)")
+    panel.event("stopped")
+    stack = panel.stack()
+    assert places(stack)[0] == ("late", 3) and stack[0]["source"]["path"] == file
+    panel.body("continue", threadId=1)
+    assert any("8" in str(one["content"].get("data")) for one in panel.done(number))
+
+
 def test_a_breakpoint_in_c_and_by_the_name_of_a_function(panel: Panel) -> None:
     panel.run(C_CELL.replace("twice", "thrice").replace("* 2", "* 3"))
     stack = stopped_in_c(panel)[1]
