@@ -5,6 +5,7 @@
                                      them on 3.14; adapters on the newest and the oldest release of each
                                      library
     python3 .ci/matrix.py --only whole-3.14      all of core on 3.14; or 3.15, which has no other row
+    python3 .ci/matrix.py --only free-threaded   what works on 3.13t
     python3 .ci/matrix.py --after-quick          all but what --quick has run just before
     python3 .ci/matrix.py --only 3.11 -k refs    the rows whose title begins so; further words go to pytest
 
@@ -79,7 +80,8 @@ ROWS = [
     ("R", "R", [], ["-m", "r"]),
 ]
 ASKED = [(f"whole-{version}", version, [], ["-m", CORE]) for version in sid.VERSIONS]
-"""Rows by `--only` alone: 12 minutes each."""
+ASKED += [("free-threaded", "3.13t", [], ["--noconftest", "tests/test_free_threaded.py"])]
+"""Rows by `--only` alone: 12 minutes each, the last one a minute, and five to build its Python."""
 
 
 def main(words):

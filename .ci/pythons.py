@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
+sys.path.insert(0, str(Path(__file__).parent))
+import free_threaded
+
 FITS = (
     "import sys, sysconfig, os, venv, ensurepip; "
     "assert os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h')); "
-    "assert not sysconfig.get_config_var('Py_GIL_DISABLED'); "
-    "print('%d.%d' % sys.version_info[:2], sys.version.split()[0], sys.executable)"
+    "free = 't' if sysconfig.get_config_var('Py_GIL_DISABLED') else ''; "
+    "print('%d.%d' % sys.version_info[:2] + free, sys.version.split()[0], sys.executable)"
 )
-"""A suitable Python can make a virtual environment, has its headers, and has the GIL."""
+"""A suitable Python can make a virtual environment, and has its headers; 3.13t is one without the GIL."""
 
 
 def ask(python):
@@ -71,6 +74,7 @@ def _candidates(wanted):
         yield folder / "bin" / "python"
     for place in ("/usr/bin", "/usr/local/bin", f"/opt/python{wanted}/bin"):
         yield f"{place}/python{wanted}"
+    yield free_threaded.PYTHON
     if shutil.which("uv"):
         told = subprocess.run(["uv", "python", "find", wanted], stdout=PIPE, stderr=DEVNULL)
         if told.returncode == 0:
@@ -79,7 +83,7 @@ def _candidates(wanted):
 
 def install(wanted):
     """Install Python `wanted` by the first available means; its path, or None."""
-    means = []
+    means = [[sys.executable, free_threaded.__file__]] if wanted == "3.13t" else []
     if shutil.which("apt-get") and os.geteuid() == 0:
         packages = [f"python{wanted}-dev", f"python{wanted}-venv"]
         means.append(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages])

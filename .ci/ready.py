@@ -36,6 +36,7 @@ ROOMS = {
     "3.13": (".venv-3.13", ("3.13",), "small", ()),
     "3.14": (".venv-3.14", ("3.14",), "core", ()),
     "3.15": (".venv-3.15", ("3.15",), "core", ()),
+    "3.13t": (".venv-3.13t", ("3.13t",), "free-threaded", ()),
     "libraries": (".venv-libraries", ("3.11",), "libraries", ()),
     "libraries-oldest": (".venv-libraries-oldest", ("3.11",), "libraries-oldest", ()),
     "R": (".venv-R", ("3.11",), "R", ()),
@@ -118,7 +119,8 @@ def _wheel(venv, settings, built):
 
 def _install(venv, wheel, built):
     pip = (venv / "bin" / "python", "-m", "pip")
-    _run(venv, "", *pip, "install", "-q", wheel)  # with what it depends on, where that is missing
+    if not venv.name.endswith("t"):  # cffi has no 3.13t
+        _run(venv, "", *pip, "install", "-q", wheel)  # with what it depends on, where that is missing
     _run(venv, "", *pip, "install", "-q", "--force-reinstall", "--no-deps", wheel)
     (venv / ".built").write_text(built)
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from inspector.errors import no_plain_dict
+from inspector.errors import InspectorError, no_plain_dict
 from inspector.facts.unknown import Immortal, ImmortalType, Unknown
 
 if TYPE_CHECKING:
@@ -155,12 +155,14 @@ def _details(subject: Subject) -> dict[str, Any]:
 def _asked(room: str, probe: str, *arguments: Any, **options: Any) -> Any:
     """The probe's fact; if the probe raises, an Unknown with the exception's type, so the report survives.
 
-    The exception's text is left out, because making it may run user code.
+    The exception's text is left out, because making it may run user code; but for an error of our own.
     """
     try:
         return getattr(importlib.import_module(f"inspector.objects.probes.{room}"), probe)(
             *arguments, **options
         )
+    except InspectorError as error:
+        return Unknown(error.what)
     except Exception as error:
         return Unknown(f"{FAILED} {type(error).__name__}")
 

@@ -68,6 +68,25 @@ def heard(said: Mapping[str, str]) -> InspectorError:
     return kind(said["what"], slug=said["slug"], why=said["why"], do=said["do"])
 
 
+def free_threaded() -> InspectorError:
+    """The error for what reads memory, frames or the collector's lists, where there is no GIL."""
+    return InspectorError(
+        "not on a free-threaded CPython yet: there a card has the type, size, value and reference counts.",
+        slug="free-threaded",
+        why="nothing stands still without the GIL while the extension reads memory, frames and lists",
+        do="run this with a Python that has the GIL",
+    )
+
+
+def uncounted() -> InspectorError:
+    """The error for the refcount of an object whose references a free-threaded CPython does not count."""
+    return InspectorError(
+        "its refcount is deferred: references from running code are not counted.",
+        slug="free-threaded",
+        why="a free-threaded CPython leaves them out for functions, code, modules, types and dicts",
+    )
+
+
 def unreadable(path: object, error: OSError, do: str) -> InspectorError:
     """The error for a file that cannot be read."""
     return InspectorError(f"cannot read {path}: {error.strerror}.", slug="unreadable-file", do=do)

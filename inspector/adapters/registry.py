@@ -239,6 +239,9 @@ def shared() -> Registry:
     """The registry of this process."""
     global _registry
     if _registry is None:
+        from inspector import _native
+
+        getattr(_native, "refuse", bool)()  # adapters read structs as a Python with the GIL lays them out
         _registry = _from_folder()
     return _registry
 

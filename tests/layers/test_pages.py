@@ -110,6 +110,7 @@ def test_shared_memory_is_shared(portable: bool) -> None:
         memory.unlink()
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # threads of other tests
 def test_what_a_forked_child_still_shares_is_shared() -> None:
     memory = anonymous()
     memory[:] = bytes([1]) * len(memory)

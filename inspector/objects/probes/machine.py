@@ -16,6 +16,7 @@ from inspector.facts.unknown import Unknown
 
 LIBRARIES: Final = ("numpy", "pandas", "pyarrow", "polars", "torch", "jax", "dask", "rpy2")
 WATCHPOINTS_MAX: Final = 8
+_WITH_GIL: Final = "a Python with the GIL"
 _PERF_EVENT_OPEN: Final = {"x86_64": 298, "aarch64": 241}
 _PAGEMAP_SCAN: Final = 0xC0606610  # _IOWR('f', 16, struct pm_scan_arg): linux/fs.h
 _SCAN: Final = struct.Struct("<12Q")
@@ -23,7 +24,12 @@ _SCAN: Final = struct.Struct("<12Q")
 
 def checks() -> tuple[Check, ...]:
     """The checks that need only this process."""
-    return (extension(), attach(), writes(), residency(), symbols(), libraries())
+    first = extension()
+    if first.state == "part":  # free-threaded
+        others = ("attach", "writes", "residency", "symbols")
+        refused = (Check(part, "no", "not without the GIL yet", _WITH_GIL) for part in others)
+        return (first, *refused, libraries())
+    return (first, attach(), writes(), residency(), symbols(), libraries())
 
 
 def extension() -> Check:
@@ -34,7 +40,9 @@ def extension() -> Check:
     except ImportError as error:
         is_free_threaded = "needs the GIL" in str(error)
         mend = "pip install --force-reinstall native-inspector"
-        return Check("extension", "no", f"{error}", "a Python with the GIL" if is_free_threaded else mend)
+        return Check("extension", "no", f"{error}", _WITH_GIL if is_free_threaded else mend)
+    if hasattr(_native, "refuse"):
+        return Check("extension", "part", f"{python}, free-threaded: cards of one object, no more", _WITH_GIL)
     file = Path(_native.__file__ or "").name
     fast = "AVX2" if "avx2" in _processor_flags() else "portable scan (no AVX2)"
     return Check("extension", "ok", f"{file.partition('.')[0]} for {python}, {fast}", "")

@@ -142,7 +142,7 @@ def _place(address: int) -> Place | Unknown:
 def _defined_in(origin: int, module: str) -> str | Unknown:
     if origin:
         return place(origin).library
-    return module or Unknown("the type names no module")
+    return module or Unknown("the type does not say")
 
 
 def _known(value: T | None, reason: str) -> T | Unknown:

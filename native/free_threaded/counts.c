@@ -1,0 +1,143 @@
+// inspector._counts: what a free-threaded CPython has of the extension. The box for an object, as in
+// objects/subject.c, and the words of its header.
+//
+// Overview. Such a build counts an object's references in two words (PEP 703, Include/refcount.h). The thread
+// that ob_tid names owns the object and counts in ob_ref_local; all others count in ob_ref_shared, above two
+// bits of state. Their sum is the refcount. Once the owner has given the object up the counts are merged: all
+// of it is in ob_ref_shared. Of some objects (functions, code, modules, types) references on the stacks of
+// the interpreter are not counted: their counts are deferred, and no number is the number of references.
+//
+// Threads. A Subject never changes after it is made, so that the object in it lives. Its words are read one
+// by one, atomically; another thread may count meanwhile, as with any refcount of such a build.
+// SPDX-License-Identifier: MIT
+#define PY_SSIZE_T_CLEAN
+#define Py_BUILD_CORE 1
+#define Py_BUILD_CORE_MODULE 1
+#include <Python.h>
+#include <internal/pycore_gc.h>
+#include <stddef.h>
+
+#ifndef Py_GIL_DISABLED
+#error "the counts of a free-threaded build: this CPython has the GIL"
+#endif
+
+typedef struct {
+    PyObject_HEAD PyObject *object; // owned: the only reference the tool keeps
+} Subject;
+
+static PyObject *subject_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *object; // borrowed
+    if (!PyArg_ParseTuple(args, "O:Subject", &object)) {
+        return NULL;
+    }
+    PyObject *made = type->tp_alloc(type, 0); // new
+    if (made) {
+        ((Subject *)made)->object = Py_NewRef(object);
+    }
+    return made;
+}
+
+static int subject_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((Subject *)self)->object);
+    return 0;
+}
+
+static void subject_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(((Subject *)self)->object);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *subject_get(PyObject *self, PyObject *unused) {
+    return Py_NewRef(((Subject *)self)->object);
+}
+
+// From 3.14 on each thread counts its own references to the globals of functions, in a table apart: so any
+// dict's.
+static int is_deferred(PyObject *object /* borrowed */) {
+    return PyDict_Check(object) ||
+           (_Py_atomic_load_uint8_relaxed(&object->ob_gc_bits) & _PyGC_BITS_DEFERRED) != 0;
+}
+
+// (address of ob_tid's thread or 0, is it this one, local, shared, state, deferred, immortal) without the
+// Subject's reference: this thread made it, and counted it in its word.
+static PyObject *subject_counts(PyObject *self, PyObject *unused) {
+    PyObject *object = ((Subject *)self)->object;
+    uintptr_t thread = _Py_atomic_load_uintptr_relaxed(&object->ob_tid);
+    long long local = _Py_atomic_load_uint32_relaxed(&object->ob_ref_local);
+    Py_ssize_t word = _Py_atomic_load_ssize_relaxed(&object->ob_ref_shared);
+    int is_mine = thread == _Py_ThreadId();
+    long long shared = word >> _Py_REF_SHARED_SHIFT;
+    return Py_BuildValue("(KNLLiNN)", (unsigned long long)thread, PyBool_FromLong(is_mine), local - is_mine,
+                         shared - !is_mine, (int)(word & _Py_REF_SHARED_FLAG_MASK),
+                         PyBool_FromLong(is_deferred(object)), PyBool_FromLong(_Py_IsImmortal(object)));
+}
+
+static PyObject *subject_refcount(PyObject *self, PyObject *unused) {
+    PyObject *object = ((Subject *)self)->object;
+    if (_Py_IsImmortal(object)) {
+        Py_RETURN_NONE;
+    }
+    if (is_deferred(object)) {
+        return PyErr_Format(PyExc_ValueError, "deferred"); // _native.py says it to the user
+    }
+    return PyLong_FromSsize_t(Py_REFCNT(object) - 1);
+}
+
+static PyObject *subject_address(PyObject *self, void *unused) {
+    return PyLong_FromVoidPtr(((Subject *)self)->object);
+}
+
+static PyMethodDef subject_methods[] = {
+    {"get", subject_get, METH_NOARGS, NULL},
+    {"refcount", subject_refcount, METH_NOARGS, NULL},
+    {"counts", subject_counts, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef subject_getset[] = {
+    {"address", subject_address, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot subject_slots[] = {
+    {Py_tp_new, subject_new},         {Py_tp_traverse, subject_traverse}, {Py_tp_dealloc, subject_dealloc},
+    {Py_tp_methods, subject_methods}, {Py_tp_getset, subject_getset},     {0, NULL},
+};
+
+static PyType_Spec subject_spec = {
+    .name = "inspector._native.Subject",
+    .basicsize = sizeof(Subject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = subject_slots,
+};
+
+static int counts_exec(PyObject *module) {
+    PyObject *type = PyType_FromModuleAndSpec(module, &subject_spec, NULL); // new
+    PyObject *offsets = Py_BuildValue("(nnnn)", offsetof(PyObject, ob_tid), offsetof(PyObject, ob_ref_local),
+                                      offsetof(PyObject, ob_ref_shared), offsetof(PyObject, ob_type)); // new
+    int failed = !type || PyModule_AddType(module, (PyTypeObject *)type) < 0 ||
+                 PyModule_AddObjectRef(module, "OFFSETS", offsets) < 0;
+    Py_XDECREF(type);
+    Py_XDECREF(offsets);
+    return failed ? -1 : 0;
+}
+
+static PyModuleDef_Slot counts_slots[] = {
+    {Py_mod_exec, counts_exec},
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+    {0, NULL},
+};
+
+static struct PyModuleDef counts_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "inspector._counts",
+    .m_slots = counts_slots,
+};
+
+PyMODINIT_FUNC PyInit__counts(void); // its prototype: Python.h has none
+PyMODINIT_FUNC PyInit__counts(void) { return PyModuleDef_Init(&counts_def); }
