@@ -4,7 +4,7 @@
     python3 .ci/matrix.py            all of it on 3.11, `-m core` on 3.12, 3.13, -X dev, the quick ones of
                                      them on 3.14; adapters on the newest and the oldest release of each
                                      library
-    python3 .ci/matrix.py --only whole-3.14      all of core on 3.14; or 3.15, which has no other row
+    python3 .ci/matrix.py --only whole-3.14      all of core on 3.14, or whole-3.15; quick-3.15
     python3 .ci/matrix.py --only free-threaded   what works on 3.13t
     python3 .ci/matrix.py --after-quick          all but what --quick has run just before
     python3 .ci/matrix.py --only 3.11 -k refs    the rows whose title begins so; further words go to pytest
@@ -80,6 +80,7 @@ ROWS = [
     ("R", "R", [], ["-m", "r"]),
 ]
 ASKED = [(f"whole-{version}", version, [], ["-m", CORE]) for version in sid.VERSIONS]
+ASKED += [("quick-3.15", "3.15", [], ["-m", f"quick and {CORE}"])]
 ASKED += [("free-threaded", "3.13t", [], ["--noconftest", "tests/test_free_threaded.py"])]
 """Rows by `--only` alone: 12 minutes each, the last one a minute, and five to build its Python."""
 
