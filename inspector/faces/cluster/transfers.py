@@ -1,6 +1,7 @@
 """Keys recently sent to other workers: the worker's own log, and a trial serialization of each value."""
 
 # SPDX-License-Identifier: MIT
+from dataclasses import replace
 from typing import Any, Final
 
 from inspector import api
