@@ -33,8 +33,8 @@ MILD = ("shared-copy-on-write", "large-base")
 
 @blocks.register
 def materialization(fact: Materialization) -> tuple[Block, ...]:
-    """Lines: state, layers, pages, memory, would; dangers last."""
-    return (_state(fact), *_layers(fact), *_memory(fact), *_would(fact), *map(danger, fact.findings))
+    """Lines: what would copy or make the elements, state, layers, pages, memory; dangers last."""
+    return (*_would(fact), _state(fact), *_layers(fact), *_memory(fact), *map(danger, fact.findings))
 
 
 def _state(fact: Materialization) -> Line:

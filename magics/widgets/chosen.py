@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from inspector.magics.widgets import layers
 from IPython.core.interactiveshell import InteractiveShell
 
+from inspector.facts.answers import Answers
 from inspector.facts.buffer import Buffer
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
@@ -55,6 +57,8 @@ def alone(report: Report, options: argparse.Namespace) -> Report:
     place = ("buffer",) if "layout" in columns else ()  # the grid of what it is a view of
     shown = ("answers", *place, *columns)
     facts = {column: report.facts[column] for column in shown if column in report.facts}
+    if columns == ["materialization"] and isinstance(facts.get("answers"), Answers):
+        facts["answers"] = layers.copying(facts["answers"])  # what would copy, before the layers
     if isinstance(facts.get("buffer"), Buffer):
         facts["buffer"] = replace(facts["buffer"], facts=())  # not the library's own names of everything
     return Report(report.name, facts).drawn(

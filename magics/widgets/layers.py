@@ -1,22 +1,32 @@
 """Live view of materialization: a tree of layers over a strip of pages."""
 
 # SPDX-License-Identifier: MIT
-from typing import Any
+from typing import Any, Final
 
 from inspector.magics.widgets.base import View, amount, said
 
+from inspector.facts.answers import Answers
 from inspector.facts.materialization import Layer, Materialization, Residency
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
 from inspector.views.materialization import MILD
 
+NO_ANSWERS: Final = Answers(())
+
 
 def open_view(fact: Materialization, report: Report) -> View:
     """The view of a materialization."""
-    return View("layers.js", scene(fact, report.name), report)
+    answers = report.facts.get("answers")
+    copies = copying(answers) if isinstance(answers, Answers) else Answers(())
+    return View("layers.js", scene(fact, report.name, copies), report)
 
 
-def scene(fact: Materialization, name: str) -> dict[str, Any]:
+def copying(answers: Answers) -> Answers:
+    """The answers about what is copied when the data is used."""
+    return Answers(tuple(row for row in answers.rows if row.slug == "c-code-copies"))
+
+
+def scene(fact: Materialization, name: str, copies: Answers = NO_ANSWERS) -> dict[str, Any]:
     """Layers with their answers and evidence; the pages of the last layer."""
     pages = next(
         (one.residency for one in reversed(fact.layers) if isinstance(one.residency, Residency)), None
@@ -27,6 +37,7 @@ def scene(fact: Materialization, name: str) -> dict[str, Any]:
         "logical": amount(fact.logical_bytes),
         "resident": amount(fact.resident_bytes),
         "waits": said(fact.waits_for),
+        "first": said(" ".join([*(row.text for row in copies.rows), _would(fact)]), 300),
         "layers": [_layer(layer) for layer in fact.layers],
         "layersLeftOut": fact.layers_left_out,
         "findings": [
@@ -40,6 +51,12 @@ def scene(fact: Materialization, name: str) -> dict[str, Any]:
         ],
         **(_pages(pages) if pages is not None else {"strip": ""}),
     }
+
+
+def _would(fact: Materialization) -> str:
+    """What copies or makes the elements; "" where no layer knows."""
+    does = dict.fromkeys(word for layer in fact.layers for word in layer.would)
+    return f"Copied or made by: {', '.join(does)}." if does else ""
 
 
 def _layer(layer: Layer) -> dict[str, Any]:
