@@ -75,6 +75,7 @@ CASES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:integer value out of range:DeprecationWarning")  # of 3.15
 @pytest.mark.parametrize("case", CASES)
 def test_what_c_got_is_what_is_said(case: str, losing: Any) -> None:
     name, given, at, rule, function = CASES[case]
