@@ -16,6 +16,8 @@ from labs import PANEL, RAN, THEMES, Lab
 from inspector.debugger.kernel import spec
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures" / "panel"
+EXPECTED = ("Canceled future for debug_request",)
+"""What JupyterLab says of a question that was not answered yet when the page closes."""
 C_CELL = """%%inspect_c
 PyObject *scaled(PyObject *values, PyObject *by) {
     double factor = PyFloat_AsDouble(by);
@@ -89,3 +91,6 @@ def test_from_a_cell_into_c_and_back(lab: Lab, page: Any) -> None:
     do(page, "continue")
     page.wait_for_function(RAN)
     assert "[4.5, 6.0]" in cell.locator(".jp-Cell-outputArea").inner_text()
+    page.locator(".jp-DebuggerVariables").get_by_text("total").first.wait_for()
+    page.locator(f"{PANEL} .jp-DebuggerBugButton").first.click()
+    page.locator(f"{PANEL} .jp-DebuggerBugButton[aria-pressed=false]").first.wait_for()

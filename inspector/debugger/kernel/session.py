@@ -15,7 +15,12 @@ from inspector.debugger.kernel.c_cells import BEFORE, CCells
 from inspector.debugger.kernel.debug_requests import RENEWED, SAID
 from inspector.errors import InspectorError
 
-_ROWS: Final = {"stackTrace": "stackFrames", "scopes": "scopes", "variables": "variables"}
+_ROWS: Final = {
+    "stackTrace": "stackFrames",
+    "scopes": "scopes",
+    "variables": "variables",
+    "inspectVariables": "variables",
+}
 _LONG: Final = re.compile(r" \[inspector_c_.*\]|\.(cpython|abi3|so)[^\]]*(?=\])")
 """In a frame's name: the library of a `%%inspect_c` cell, and the end of a library's file name."""
 

@@ -121,7 +121,7 @@ def test_a_breakpoint_in_c_and_by_the_name_of_a_function(panel: Panel) -> None:
 
 
 @pytest.mark.parametrize("how", ["kill gdb", "stop gdb", "interrupt", "restart", "kill the front"])
-def test_a_stop_in_c_ends_within_5_seconds(panel: Panel, how: str) -> None:
+def test_a_stop_in_c_ends(panel: Panel, how: str) -> None:
     number, _ = stopped_in_c(panel)
     kernel_pid = pid(panel)
     if how == "interrupt":
