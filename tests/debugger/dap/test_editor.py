@@ -37,6 +37,14 @@ static PyObject *twice(PyObject *self, PyObject *seq) {
     long got = inner(PyList_Size(*slot), &p); /* twice */
     return PyLong_FromLong(got);
 }
+#pragma GCC push_options
+#pragma GCC optimize("O2")
+static PyObject *checked(PyObject *self, PyObject *const *values, Py_ssize_t count) {
+    if (count != 1)
+        return PyErr_Format(PyExc_TypeError, "%zd arguments", count);
+    return PyLong_FromSsize_t(PyList_GET_SIZE(values[0]));
+}
+#pragma GCC pop_options
 static PyObject *spin(PyObject *self, PyObject *unused) {
     for (volatile long i = 0; i >= 0; i++) {}
     Py_RETURN_NONE;
@@ -175,6 +183,17 @@ def test_step_into_what_the_line_calls(editor: Editor, program: str) -> None:
     editor.ask("continue", threadId=thread)
     editor.event("exited", exitCode=0)
     assert sum(one.get("event") == "stopped" for one in editor.heard) == 5
+
+
+def test_step_into_an_optimised_function_that_branches_at_once(editor: Editor, tmp_path: Path) -> None:
+    path = tmp_path / "short.py"
+    path.write_text(
+        "import sys\nsys.path.insert(0, sys.argv[1])\nimport dapped\ndapped.checked([1])\nprint(1)\n"
+    )
+    launched(editor, str(path), source={str(path): [4]})
+    _, stack = stops(editor, "stepIn", editor.event("stopped")["threadId"])
+    assert names(stack)[0][0] == "checked" and editor.locals(stack[0])["count"]["value"] == "1"
+    editor.ask("disconnect", terminateDebuggee=True)
 
 
 def test_functions_are_found_by_name(editor: Editor, program: str) -> None:
