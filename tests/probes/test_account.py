@@ -245,6 +245,37 @@ def test_each_kind_of_mapping_is_in_its_row() -> None:
         assert size * MB <= found["rows"][kind] < (size + 0.7) * MB, (kind, found["parts"][kind])
 
 
+MANY = """
+import ctypes, mmap, tempfile
+file = tempfile.NamedTemporaryFile()
+file.write(bytes(4_000_000)); file.flush()
+held = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+held[:2_000_000] = b"x" * 2_000_000
+sum(held[::4096])
+file.close()
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+pages = 60_000
+start = libc.mmap(None, pages * 4096, 3, 0x22, -1, 0)
+ctypes.memset(start, 1, pages * 4096)
+for n in range(0, pages, 2): libc.mprotect(start + n * 4096, 4096, 1)
+"""
+
+
+@pytest.mark.core
+def test_very_many_mappings_and_a_file_that_is_deleted() -> None:
+    """Every second page may not be written: Linux allows 65,530 mappings. In time linear in them."""
+    found = told(MANY)
+    assert sum(found["rows"].values()) == found["rss"]
+    assert abs(found["rss"] - found["witness"]["Rss:"]) < 0.1 * found["rss"]  # the text of smaps is 20 MB
+    assert found["ms"] < 15_000
+    assert found["rows"]["unexplained"] > 240 * MB
+    (written,) = (size for name, size in found["parts"]["files"].items() if "(deleted), written" in name)
+    assert 2 * MB <= written < 4.1 * MB
+
+
 def test_a_million_objects_and_a_gigabyte_are_counted_soon() -> None:
     """The bar is 300 ms; a loaded machine gets five times that."""
     found = told("rows = [(i, str(i)) for i in range(330_000)]\nb = bytearray(1_000_000_000)\n")

@@ -4,6 +4,7 @@
 import gc
 import os
 import time
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -36,6 +37,8 @@ _UNKNOWN: Final = "no live Python object is known to hold them"
 
 Gap = tuple[int, int, int, str, int]
 """As `_native.account` returns it."""
+Map = tuple[int, int, tuple[int, ...]]
+"""Start, stop and pieces of a mapping that was walked."""
 Parts = dict[str, dict[str, list[int]]]
 """Kind -> name of a part -> [bytes, count]."""
 
@@ -222,44 +225,55 @@ def _stack_pointers(pid: int) -> list[int]:
 def _anonymous(book: _Book, rest: list[Area], walked: Any) -> None:
     """Divide anonymous memory by what the walk in C found."""
     maps, gaps, small, large, buffers, _, pools, _ = walked
-    total = _Pieces()
-    for start, stop, pieces in maps:
-        inside = [area for area in rest if start <= area.start < stop]
-        unclaimed = sum(gap[2] for gap in gaps if start <= gap[0] < stop)
-        total.add(pieces, unclaimed, sum(area.resident for area in inside))
-        total.proportional += sum(area.proportional for area in inside)
-    every = {(row[0], row[1]) for row in maps}
+    total, starts = _Pieces(), [start for start, *_ in maps]
+    inside: list[list[Area]] = [[] for _ in maps]
+    unclaimed = [0] * len(maps)
+    for gap in gaps:
+        if (at := _at(starts, maps, gap[0])) >= 0:
+            unclaimed[at] += gap[2]
     for area in rest:
-        if area.resident and not any(start <= area.start < stop for start, stop in every):
+        if (at := _at(starts, maps, area.start)) >= 0:
+            inside[at].append(area)
+        elif area.resident:
             share = area.proportional / area.resident
             book.add("unexplained", f"{area.start:x}-{area.stop:x}", area.resident, share)
+    for (_, _, pieces), some, size in zip(maps, inside, unclaimed, strict=True):
+        total.add(pieces, size, sum(area.resident for area in some))
+        total.proportional += sum(area.proportional for area in some)
     if not pools:  # PYTHONMALLOC=malloc: small objects are blocks of malloc
         total.move_objects(sum(row[2] for row in small))
     total.enter(book, by_name([*small, *large]), buffers, _owned(gaps, maps))
 
 
-def _owned(gaps: list[Gap], maps: list[tuple[int, int, tuple[int, ...]]]) -> list[Gap]:
+def _owned(gaps: list[Gap], maps: list[Map]) -> list[Gap]:
     """The gaps; those of a mapping that one library alone uses are that library's.
 
     Alone: no block of another allocator lies there, and few words of other libraries' data point there.
     """
-    pools = [(start, stop) for start, stop, pieces in maps if not any(pieces[:1] + pieces[2:8])]
-    alone = dict[tuple[int, int], str]()
-    for pool in pools:
-        words = Counter[str]()
-        for start, _, _, owner, count in gaps:
-            words[owner] += count if owner and pool[0] <= start < pool[1] else 0
-        if (best := max(words, key=words.__getitem__, default="")) and _clearly(words, best):
-            alone[pool] = best
-    return [(*gap[:3], _alone(gap, alone) or gap[3], gap[4]) for gap in gaps]
+    pools = [row for row in maps if not any(row[2][:1] + row[2][2:8])]
+    starts = [start for start, *_ in pools]
+    words: list[Counter[str]] = [Counter() for _ in pools]
+    places = [_at(starts, pools, gap[0]) for gap in gaps]
+    for gap, at in zip(gaps, places, strict=True):
+        if gap[3] and at >= 0:
+            words[at][gap[3]] += gap[4]
+    alone = [best if (best := _most(some)) and _clearly(some, best) else "" for some in words]
+    names = [alone[at] if at >= 0 else "" for at in places]
+    return [(*gap[:3], name or gap[3], gap[4]) for gap, name in zip(gaps, names, strict=True)]
+
+
+def _at(starts: list[int], maps: list[Map], address: int) -> int:
+    """The number of the mapping that an address lies in, -1: none; they are in order."""
+    at = bisect_right(starts, address) - 1
+    return at if at >= 0 and address < maps[at][1] else -1
+
+
+def _most(words: Counter[str]) -> str:
+    return max(words, key=words.__getitem__, default="")
 
 
 def _clearly(words: Counter[str], owner: str) -> bool:
     return words[owner] > 0 and words[owner] >= CLEARLY * (words.total() - words[owner])
-
-
-def _alone(gap: Gap, alone: dict[tuple[int, int], str]) -> str:
-    return next((owner for (start, stop), owner in alone.items() if start <= gap[0] < stop), "")
 
 
 class _Pieces:
