@@ -1,12 +1,14 @@
 """What passes through the process in front of ipykernel is what an ordinary kernel would have said."""
 
 # SPDX-License-Identifier: MIT
+import fcntl
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from debugged import until
 from jupyter_client.kernelspec import KernelSpecManager
 from panel import Panel, kernel
 
-from inspector.debugger.kernel import spec
+from inspector.debugger.kernel import serving, spec
 from inspector.faces.cli import main
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(180)]
@@ -100,6 +102,20 @@ def test_nothing_is_left(folder: Path, how: str) -> None:
             panel.manager.shutdown_kernel(now=how == "now")
         until(lambda: not any(one.is_running() and one.status() != "zombie" for one in every), 10.0)
         until(lambda: not panel.manager.is_alive(), 10.0)
+
+
+def test_the_folder_of_a_killed_front_is_removed_later(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    kept, new, left = (tmp_path / f"inspector-kernel-{name}" for name in ("kept", "new", "left"))
+    for folder in (kept, new, left):
+        folder.mkdir()
+        (folder / "lock").touch()
+    for folder in (kept, left):
+        os.utime(folder, (0, 0))
+    with (kept / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        serving.sweep()
+    assert sorted(tmp_path.iterdir()) == [kept, new]
 
 
 def test_interrupt_and_restart(folder: Path) -> None:
