@@ -114,3 +114,25 @@ def test_a_module_that_holds_itself_ends() -> None:
     x = nn.Linear(2, 2)
     x._modules["me"] = x
     assert model_of(x).parameters == 6
+
+
+def test_a_node_of_python_says_what_it_saved_and_that_it_was_used() -> None:
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, slope: Any) -> Any:
+            return 2 * ctx.saved_tensors[0] * slope
+
+    weight = torch.ones(3, requires_grad=True)
+    y = Square.apply(weight)
+    node = y.grad_fn
+    assert node.saved_tensors[0] is weight
+    assert "1 node, only parameters saved in it" in said(node)
+    assert "12 B of saved activations" in said(Square.apply(weight + 1).grad_fn)
+    y.sum().backward()
+    assert "Its graph was used: backward() freed what it had saved" in said(node)
+    assert "another's bytes" not in said(node), "no byte of it can be read"

@@ -15,6 +15,8 @@ from inspector.facts.unknown import Unknown
 
 LEAST_BYTES: Final = 1_000_000
 MOST: Final = 20
+_BY_VALUE: Final = ("__main__", "__mp_main__")
+"""Modules of code that is sent by value: of a notebook or a script."""
 
 
 def beside_keys(worker: str) -> list[Beside]:
@@ -35,7 +37,8 @@ def _joined(alike: list[Beside]) -> Beside:
 
 
 def _large(worker: str, path: str, names: dict[str, Any]) -> Iterator[Beside]:
-    for row in api.namespace(dict(names), limit=MOST).rows:
+    own = {name: value for name, value in names.items() if not name.startswith("__")}
+    for row in api.namespace(own, limit=MOST).rows:
         if not isinstance(row.bytes, Unknown) and row.bytes >= LEAST_BYTES:
             yield Beside(worker, path.format(row.name), row.type_name, row.state, row.bytes)
 
@@ -48,15 +51,19 @@ def _user_globals() -> Iterator[tuple[str, dict[str, Any]]]:
         if _is_of_the_user(module):
             yield f"{module.__name__}.{{}}", vars(module)
     for found in gc.get_objects():
-        if type(found) is FunctionType and id(found.__globals__) not in seen:
+        if type(found) is not FunctionType or found.__module__ not in _BY_VALUE:
+            continue
+        if id(found.__globals__) not in seen:
             seen.add(id(found.__globals__))
             yield f"{found.__qualname__}.__globals__[{{!r}}]", found.__globals__
 
 
 def _is_of_the_user(module: ModuleType) -> bool:
     file = getattr(module, "__file__", None) or ""
-    if module.__name__ in ("__main__", "__mp_main__"):
+    if module.__name__ in _BY_VALUE:
         return True
+    if module.__name__.partition(".")[0] == "inspector":
+        return False
     return bool(file) and not file.startswith(_installed())
 
 

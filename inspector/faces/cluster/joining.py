@@ -74,7 +74,7 @@ def _holding(worker: Worker, table: Namespace | None) -> Worker:
     return replace(
         worker,
         owned_bytes=table.total_bytes,
-        resident_bytes=table.resident_bytes,
+        resident_bytes=table.resident_bytes if table.rows else 0,
         shared_bytes=table.shared_bytes,
     )
 

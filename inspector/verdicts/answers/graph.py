@@ -19,7 +19,8 @@ def graph(name: str, facts: Facts) -> Iterator[Answer]:
     if found is None:
         return
     evidence = ("autograd.nodes", "autograd.saved_bytes", "autograd.retained_bytes")
-    if found.freed and not found.saved:
+    state = getattr(known(facts, "materialization"), "state", "")
+    if (found.freed or state == "freed") and not found.saved:
         yield answer("graph-freed", _freed(found), "autograd.freed")
         return
     why = next((one for one in (found.nodes, found.saved_bytes) if isinstance(one, Unknown)), None)
@@ -36,9 +37,13 @@ def graph(name: str, facts: Facts) -> Iterator[Answer]:
 def _freed(found: Autograd) -> str:
     whose = "Its graph was" if found.results == 1 else "Their graphs were"
     return (
-        f"{whose} used: backward() freed what {counted(found.freed, 'node')} had saved, and a second one "
+        f"{whose} used: backward() freed what {_nodes(found)} had saved, and a second one "
         "raises; `backward(retain_graph=True)` keeps it."
     )
+
+
+def _nodes(found: Autograd) -> str:
+    return counted(found.freed, "node") if found.freed else "it"
 
 
 def _keeps(found: Autograd, facts: Facts) -> str:
@@ -51,7 +56,7 @@ def _keeps(found: Autograd, facts: Facts) -> str:
 def _saved(found: Autograd) -> str:
     saved, kept = number(found.saved_bytes), number(found.retained_bytes)
     if not saved:
-        return "nothing saved in it"
+        return "only parameters saved in it" if found.saved else "nothing saved in it now"
     only = f", {size(kept)} of which nothing else keeps" if kept < 0.95 * saved else ""
     return f"{size(saved)} of saved activations{only}"
 

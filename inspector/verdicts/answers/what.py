@@ -75,7 +75,8 @@ def _gone(facts: Facts) -> Iterator[Answer]:
         "closed": "Closed: its bytes are gone.",
         "freed": "Its bytes were freed: reading them is a crash or another's bytes.",
     }
-    if isinstance(state, str) and state in words:
+    is_node = known(facts, "autograd") is not None  # what backward() freed has a sentence of its own
+    if isinstance(state, str) and state in words and not is_node:
         yield answer(state, words[state], "materialization.state")
 
 
