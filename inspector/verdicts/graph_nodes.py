@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
 from inspector.facts.nodes import Breach, GraphCall, NodeRun, Nodes
+from inspector.facts.nothing import Nothing
 from inspector.verdicts.answers.words import answer
 
 CALLS = "nodes.calls"
@@ -16,7 +17,8 @@ def graphs(found: Nodes) -> Iterator[Answer]:
     """One sentence a function, the slowest first; then what was not watched, and what to write."""
     calls = sorted(found.calls, key=lambda one: -one.ns)
     for one in calls[:2]:
-        yield answer("graph-nodes", f"{_name(one)}: {_sums(one)}.", CALLS, costs_bytes=one.copied_bytes)
+        text, none = f"{_name(one)}: {_sums(one)}.", _none(one)
+        yield answer("graph-nodes", text, CALLS, costs_bytes=one.copied_bytes, nothing=none)
     for one in calls[:1]:
         if one.unwatched:
             yield answer("graph-not-watched", f"Not watched inside: {one.unwatched}.", CALLS)
@@ -45,17 +47,23 @@ def _sums(one: GraphCall) -> str:
         door = sum(door.bytes for door in one.doors)
         at_door = f"{size(door)} copied at the door" if door else "inputs passed without a copy"
         return f"{nodes} as one {one.linker} function, {at_door}, {spent}"
-    parts = [
-        f"{size(amount)} {word}"
-        for amount, word in (
-            (one.bytes_of("new"), "made"),
-            (one.copied_bytes, "copied"),
-            (one.bytes_of("in place"), "worked in place"),
-            (one.bytes_of("reused"), "in memory used before"),
-        )
-        if amount
-    ]
+    parts = _amounts(one)
     return f"{', '.join(parts) or 'no bytes made'}; {nodes}, {spent}"
+
+
+def _amounts(one: GraphCall) -> list[str]:
+    amounts = (
+        (one.bytes_of("new"), "made"),
+        (one.copied_bytes, "copied"),
+        (one.bytes_of("in place"), "worked in place"),
+        (one.bytes_of("reused"), "in memory used before"),
+    )
+    return [f"{size(amount)} {word}" for amount, word in amounts if amount]
+
+
+def _none(one: GraphCall) -> Nothing | None:
+    """What was looked at where a call made and copied nothing."""
+    return None if _amounts(one) else Nothing(counted(len(one.nodes), "node"), one.unwatched)
 
 
 def said(row: NodeRun, one: Breach) -> str:
