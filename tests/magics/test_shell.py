@@ -26,7 +26,7 @@ def test_a_terminal_draws_the_view_that_was_asked_for(shell, run) -> None:
     assert "│  8 │ 10 │" in text and "A view of a" in text and "held by" not in text
     _, (bundle,) = run("%inspect b --layers")
     assert "pages" in bundle["text/plain"] and "│  8 │ 10 │" not in bundle["text/plain"]
-    assert bundle["text/plain"].lstrip().startswith("to C code  48 B are copied first")
+    assert bundle["text/plain"].lstrip().startswith("to C code  32 B are copied first")
     _, (bundle,) = run("x = 5\n%inspect x --graph")  # which all the process refers to: folded
     assert "more (--all)" in bundle["text/plain"]
 
