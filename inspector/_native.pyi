@@ -46,6 +46,9 @@ def census(ours: tuple[type, ...], /) -> tuple[list[tuple[str, int, int]], int, 
     Objects of the types in `ours` are neither counted nor traversed. Runs no user code, with the gc disabled.
     """
 
+def tracked_objects() -> list[Any]:
+    """All objects that the collector tracks, also those of gc.freeze(), which gc.get_objects() leaves out."""
+
 # native/heap/account.c
 def account(
     ours: tuple[type, ...], told: tuple[tuple[int, int, Any], ...], /

@@ -8,7 +8,6 @@ for owners does not; but before an object is called leaked, such a field counts 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-import gc
 import types
 import weakref
 from bisect import bisect_left
@@ -69,7 +68,7 @@ def _within(words: list[tuple[int, int]]) -> Iterator[tuple[Any, int, int]]:
     places = [word for word, _ in words]
     nearest: list[Any] = [None] * len(words)
     near = {page - back for page in {place >> PAGE_BITS for place in places} for back in range(PAGES)}
-    for holder in gc.get_objects() if words else ():
+    for holder in _native.tracked_objects() if words else ():
         if id(holder) >> PAGE_BITS not in near:  # most of a large heap
             continue
         at = bisect_left(places, id(holder))

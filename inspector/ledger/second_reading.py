@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final
 
+from inspector import _native
 from inspector.facts.leaks import FurtherCalls
 from inspector.objects.classes import full_name
 
@@ -58,7 +59,7 @@ def _step(function: Callable[[], Any], calls: int) -> tuple[int, int, dict[str, 
 
 def _live() -> Iterator[Any]:
     """The objects of the collector, and what these refer to; some more than once."""
-    for holder in gc.get_objects():
+    for holder in _native.tracked_objects():
         yield holder
         yield from {id(one): one for one in gc.get_referents(holder)}.values()  # one reference of ours each
 

@@ -44,7 +44,7 @@ class NoNew:
         """The objects of the types that the collector tracks or that those refer to."""
         from inspector.objects.referents import referents
 
-        holders = gc.get_objects()
+        holders = _native.tracked_objects()
         yield from filter(self._is_one, holders)
         seen, at = set[int](), 0
         while at < len(holders):

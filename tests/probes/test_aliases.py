@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import ctypes
+import gc
 from typing import Any
 
 import fingerprints
@@ -98,3 +99,15 @@ asyncio.run(main())
 def test_a_modules_free_list_is_left_alone() -> None:
     """That of _asyncio holds dead objects on CPython 3.12: a reference to one made the next look endless."""
     assert after_waiting(LOOKS) == ""
+
+
+def test_what_is_put_aside_is_still_seen() -> None:
+    """`gc.freeze()`, which servers call before they fork, takes objects out of `gc.get_objects()`."""
+    base = np.zeros(1000)
+    holder = [[base[10:]]]
+    gc.freeze()
+    try:
+        assert not [one for one in gc.get_objects() if one is holder]
+        assert id(holder[0][0]) in addresses(inspector.aliases(base))
+    finally:
+        gc.unfreeze()

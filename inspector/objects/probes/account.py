@@ -1,7 +1,6 @@
 """The account of a process: smaps says how much is resident, the allocators' own structures whose it is."""
 
 # SPDX-License-Identifier: MIT
-import gc
 import os
 import time
 from bisect import bisect_right
@@ -143,7 +142,7 @@ def _of_another(pid: int) -> list[Area]:
 
 def _told() -> tuple[tuple[int, int, Any], ...]:
     """Buffers of live objects whose library alone knows where they are."""
-    every = gc.get_objects()
+    every = _native.tracked_objects()
     kinds = {kind for kind in set(map(type, every)) if _asks(kind)}
     found = [one for one in every if type(one) in kinds][:MOST_ARRAYS] if kinds else []
     del every

@@ -77,7 +77,7 @@ def _candidates(own: Spans) -> Iterator[tuple[Any, Adapter]]:
 
 
 def _everything() -> Iterator[Any]:
-    objects = gc.get_objects()
+    objects = _native.tracked_objects()
     for start in range(0, len(objects), CHUNK):
         chunk = objects[start : start + CHUNK]
         yield from chunk

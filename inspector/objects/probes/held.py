@@ -78,7 +78,7 @@ def _edge(key: str, other: Subject, kind: str) -> Edge:
 
 def tracked(address: int) -> Subject | None:
     """The live object at an address, if the gc tracks one there."""
-    return next((Subject(one) for one in gc.get_objects() if id(one) == address), None)
+    return next((Subject(one) for one in _native.tracked_objects() if id(one) == address), None)
 
 
 def at(address: int, kind: str) -> Subject | None:
