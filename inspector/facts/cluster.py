@@ -67,6 +67,7 @@ class Kind:
     type_name: str
     """The type of their values; of several types that of most keys."""
     keys: int
+    """Values: a key that two workers hold counts twice."""
     bytes: int
     """Of the values whose bytes are known, each as if it were alone."""
     unknown: int
@@ -155,6 +156,8 @@ class ClusterFindings:
     """Package -> worker -> version, where versions differ; "numpy (self test)" -> worker -> its result."""
     beside: tuple[Beside, ...] = ()
     """Globals that hold 1 MB or more, most bytes first, whether a key needs the bytes too or not."""
+    keys_left_out: int = 0
+    """Keys whose dangers were not looked at: beyond the limit of a worker, or on its disk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ MOST = 3
 
 
 def of_keys(fact: Keys) -> Answers:
-    """How many keys, what they hold, and the kinds that hold most."""
+    """How many values of keys, what they hold, and the kinds that hold most."""
     where = _on(fact.workers)
     keys = sum(kind.keys for kind in fact.kinds)
     if not keys:
@@ -35,7 +35,7 @@ def of_keys(fact: Keys) -> Answers:
     less = f", and {unknown:,} of them bytes that are not known" if unknown else ""
     most = listed((_kind(kind) for kind in fact.kinds[:MOST]), 0)
     verb = "holds" if keys == 1 else "hold"
-    text = f"{counted(keys, 'key')} on {where} {verb} {size(sum(owned))}{less}: {most}"
+    text = f"{counted(keys, 'value')} on {where} {verb} {size(sum(owned))}{less}: {most}"
     rest = len(fact.kinds) - MOST
     more = f" and {counted(rest, 'kind')} more" if rest > 0 else ""
     return Answers((answer("keys-hold", f"{text}{more}.", "cluster_keys.kinds", costs_bytes=sum(owned)),))
@@ -89,11 +89,23 @@ def of_findings(fact: ClusterFindings) -> Answers:
     if found:
         return Answers(tuple(found[:MOST]))
     looked = _looked_at(fact.workers, "keys, what outlived them and the globals of your modules")
-    left = [looked.not_covered, counted(fact.unfollowed, "value") if fact.unfollowed else ""]
-    looked = Nothing(looked.covered, listed([one for one in left if one]) if any(left) else "")
+    looked = Nothing(looked.covered, _left(looked.not_covered, *_unlooked(fact)))
     text = f"Nothing was found in {looked}."
     done = answer("nothing-found", text, "cluster_findings", certain=looked.is_closed, nothing=looked)
     return Answers((done,))
+
+
+def _unlooked(fact: ClusterFindings) -> Iterator[str]:
+    if fact.keys_left_out:
+        yield counted(fact.keys_left_out, "other key")
+    if fact.unfollowed:
+        yield counted(fact.unfollowed, "finished value")
+
+
+def _left(*parts: str) -> str:
+    """What was not looked at, in words; "" if that is nothing."""
+    told = [part for part in parts if part]
+    return listed(told) if told else ""
 
 
 def _kept(fact: ClusterFindings) -> Iterator[Answer]:
@@ -126,16 +138,17 @@ def _dangers(fact: ClusterFindings) -> Iterator[Answer]:
 def of_trace(fact: ClusterTrace) -> Answers:
     """What tasks copied, by kind; or what no copy was seen in."""
     copies = [one for one in fact.copies if one.task]
-    dropped = f"; {fact.dropped:,} records were dropped" if fact.dropped else ""
+    dropped = counted(fact.dropped, "dropped record") if fact.dropped else ""
     if not copies:
-        looked = Nothing(counted(fact.events, "record"), dropped.removeprefix("; ") or _silent(fact.workers))
-        text = (
-            f"No copy was seen in tasks, in {counted(fact.events, 'record')} of {_on(fact.workers)}{dropped}."
-        )
+        looked = Nothing(counted(fact.events, "record"), _left(dropped, _silent(fact.workers)))
+        less = f"; not looked at: {looked.not_covered}" if looked.not_covered else ""
+        text = f"No copy was seen in tasks, in {looked.covered} of {_on(fact.workers)}{less}."
         sure = looked.is_closed
         return Answers((answer("no-copy-in-tasks", text, "cluster_trace", certain=sure, nothing=looked),))
     total = sum(one.copy.copied_bytes for one in copies)
-    text = f"{size(total)} copied in tasks: {listed(_by_task(copies), MOST)}{dropped}."
+    text = (
+        f"{size(total)} copied in tasks: {listed(_by_task(copies), MOST)}{f'; {dropped}' if dropped else ''}."
+    )
     return Answers((answer("tasks-copied", text, "cluster_trace.copies", costs_bytes=total),))
 
 

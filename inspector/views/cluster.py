@@ -40,8 +40,10 @@ _LINK = "docs/reference/cluster.md"
 def _keys(fact: Keys) -> tuple[Block, ...]:
     rows = tuple(_kind_row(fact.workers, kind) for kind in fact.kinds)
     keys = sum(kind.keys for kind in fact.kinds)
-    line = Line("keys", text(f"{keys:,} of {counted(len(fact.kinds), 'kind')}"), link=f"{_LINK}#keys")
-    by_kind = Table(("kind of task", "keys", "type", "bytes", "worker"), rows, (1, 3))
+    line = Line(
+        "keys", text(f"{counted(keys, 'value')} of {counted(len(fact.kinds), 'kind')}"), link=f"{_LINK}#keys"
+    )
+    by_kind = Table(("kind of task", "values", "type", "bytes", "worker"), rows, (1, 3))
     more = f"  {fact.left_out:,} smaller ones left out" if fact.left_out else ""
     each = Line("each", (*text(f"the {len(fact.keys):,} largest"), Span(more, "dim")), link=f"{_LINK}#keys")
     heads = ("worker", "key", "type", "bytes", "refs", "state", "copies")

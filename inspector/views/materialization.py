@@ -205,14 +205,19 @@ def _memory(fact: Materialization) -> Iterator[Line]:
     )
 
 
+def would(fact: Materialization) -> tuple[str, ...]:
+    """What copies or makes the elements; () where no layer knows."""
+    return tuple(dict.fromkeys(word for layer in fact.layers for word in layer.would))
+
+
 def _would(fact: Materialization) -> Iterator[Line]:
-    would = tuple(dict.fromkeys(word for layer in fact.layers for word in layer.would))
+    does = would(fact)
     would_not = tuple(dict.fromkeys(word for layer in fact.layers for word in layer.would_not))
-    if would:
+    if does:
         refusal = (Span("   would not  ", "dim"), Span(", ".join(would_not))) if would_not else ()
         yield Line(
             "would",
-            (Span(", ".join(would)), *refusal),
+            (Span(", ".join(does)), *refusal),
             explain="What would materialize it or copy it, and what would not.",
             link=f"{PAGE}#what-would",
         )

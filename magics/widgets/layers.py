@@ -9,7 +9,7 @@ from inspector.facts.answers import Answers
 from inspector.facts.materialization import Layer, Materialization, Residency
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
-from inspector.views.materialization import MILD
+from inspector.views.materialization import MILD, would
 
 NO_ANSWERS: Final = Answers(())
 
@@ -54,8 +54,8 @@ def scene(fact: Materialization, name: str, copies: Answers = NO_ANSWERS) -> dic
 
 
 def _would(fact: Materialization) -> str:
-    """What copies or makes the elements; "" where no layer knows."""
-    does = dict.fromkeys(word for layer in fact.layers for word in layer.would)
+    """The same as `views.materialization` shows, in a sentence; "" where no layer knows."""
+    does = would(fact)
     return f"Copied or made by: {', '.join(does)}." if does else ""
 
 

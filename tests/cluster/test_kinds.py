@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import cloudpickle
 import numpy as np
 import pytest
 from debugged import until
+
+from inspector.verdicts.cluster import of_findings
 
 pytestmark = pytest.mark.libraries
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -102,3 +105,12 @@ def test_nothing_is_nothing_in_what_was_looked_at(client: Any, asked: Any) -> No
         "records"
     )
     assert "no copy  in " in "\n".join(screen(traced.report))
+
+
+def test_nothing_is_not_said_of_keys_beyond_the_limit(client: Any, asked: Any, workers: list[str]) -> None:
+    held = client.map(rows, [10] * 4, range(100, 104), workers=workers[:1])
+    client.gather(held)
+    fact = asked.findings(limit=1).cluster_findings
+    assert fact.keys_left_out >= 3
+    said = of_findings(replace(fact, kept=(), beside=(), dangers=(), unfollowed=0)).rows[0]
+    assert not said.certain and f"not looked at: {fact.keys_left_out} other keys" in said.text

@@ -100,6 +100,7 @@ def findings(replies: list[Reply]) -> ClusterFindings:
         unfollowed=sum(answer["unfollowed"] for answer in _answers(replies)),
         differing=_differing(replies),
         beside=tuple(sorted(beside, key=lambda one: -one.bytes)),
+        keys_left_out=sum(answer["keys_left_out"] for answer in _answers(replies)),
     )
 
 

@@ -104,9 +104,10 @@ def heap(worker: Any, types: int) -> dict[str, Any]:
 
 def findings(worker: Any, limit: int) -> dict[str, Any]:
     """Dangers of the keys in memory, and values that outlive their keys."""
+    looked_at = list(in_memory(worker))[:limit]
     dangers = [
-        Danger(worker.address, str(key), danger)
-        for key in list(in_memory(worker))[:limit]
+        to_wire(Danger(worker.address, str(key), danger))
+        for key in looked_at
         for danger in _dangers(worker, key)
     ]
     follower = worker.plugins.get("inspector")
@@ -114,8 +115,13 @@ def findings(worker: Any, limit: int) -> dict[str, Any]:
     kept = [to_wire(one) for key in alive[:KEPT_ASKED] if (one := _kept(worker, follower, key)) is not None]
     unfollowed = 0 if follower is None else len(follower.unfollowed)
     beside = [to_wire(one) for one in beside_keys(worker.address)]
-    dangers = [to_wire(one) for one in dangers]
-    return {"dangers": dangers, "kept": kept, "unfollowed": unfollowed, "beside": beside}
+    return {
+        "dangers": dangers,
+        "kept": kept,
+        "unfollowed": unfollowed,
+        "beside": beside,
+        "keys_left_out": max(len(worker.data) - len(looked_at), 0),
+    }
 
 
 def _dangers(worker: Any, key: Any) -> Any:
