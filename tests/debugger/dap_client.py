@@ -17,7 +17,30 @@ WAIT_S = 40.0
 Message = dict[str, Any]
 
 
-class Editor:
+class Heard:
+    """Every message that comes to a client, and how far it was read."""
+
+    def __init__(self) -> None:
+        self.heard: list[Message] = []
+        self._seq = self._read = 0
+
+    def wait(self, fits: Callable[[Message], bool], since: int | None = None) -> Message:
+        """The next message that fits."""
+        at, limit = self._read if since is None else since, time.monotonic() + WAIT_S
+        while True:
+            for i in range(at, len(self.heard)):
+                if fits(self.heard[i]):
+                    self._read = self._read if since is not None else i + 1
+                    return self.heard[i]
+            at = len(self.heard)
+            self._receive(limit)
+
+    def _receive(self, limit: float) -> None:
+        """Append what comes to `heard`. Raises AssertionError where nothing comes until `limit`."""
+        raise NotImplementedError
+
+
+class Editor(Heard):
     """One session. Every message that comes is kept in `heard`."""
 
     def __init__(self, *adapter: str) -> None:
@@ -25,8 +48,7 @@ class Editor:
         self.child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        self.heard: list[Message] = []
-        self._seq = self._read = 0
+        super().__init__()
         self._left = b""
 
     def __enter__(self) -> Self:
@@ -82,17 +104,6 @@ class Editor:
             return one.get("event") == name and all(body.get(key) == value for key, value in wanted.items())
 
         return dict(self.wait(fits).get("body") or {})
-
-    def wait(self, fits: Callable[[Message], bool], since: int | None = None) -> Message:
-        """The next message that fits."""
-        at, limit = self._read if since is None else since, time.monotonic() + WAIT_S
-        while True:
-            for i in range(at, len(self.heard)):
-                if fits(self.heard[i]):
-                    self._read = self._read if since is not None else i + 1
-                    return self.heard[i]
-            at = len(self.heard)
-            self._receive(limit)
 
     def _receive(self, limit: float) -> None:
         stream = self.child.stdout.fileno()  # type: ignore[union-attr]

@@ -3,16 +3,16 @@
 # SPDX-License-Identifier: MIT
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dap_client import WAIT_S, Heard
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager, start_new_kernel
 
 from inspector.debugger.kernel import spec
 
-WAIT_S = 40.0
 Message = dict[str, Any]
 
 
@@ -27,13 +27,12 @@ def kernel(folder: Path, name: str = spec.NAME) -> Iterator["Panel"]:
         manager.shutdown_kernel(now=True)
 
 
-class Panel:
+class Panel(Heard):
     """One front end of a kernel. What comes on iopub is kept in `heard`."""
 
     def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
+        super().__init__()
         self.manager, self.client = manager, client
-        self.heard: list[Message] = []
-        self._seq = self._read = 0
 
     def run(self, code: str) -> list[Message]:
         """Run a cell to its end; what it published."""
@@ -74,17 +73,9 @@ class Panel:
 
         return dict(self.wait(fits)["content"].get("body") or {})
 
-    def wait(self, fits: Callable[[Message], bool], since: int | None = None) -> Message:
-        """The next message on iopub that fits."""
-        at, limit = self._read if since is None else since, time.monotonic() + WAIT_S
-        while True:
-            for i in range(at, len(self.heard)):
-                if fits(self.heard[i]):
-                    self._read = self._read if since is not None else i + 1
-                    return self.heard[i]
-            at = len(self.heard)
-            assert time.monotonic() < limit, f"nothing came; the last: {self.heard[-8:]}"
-            self.heard.append(self.client.get_iopub_msg(timeout=WAIT_S))
+    def _receive(self, limit: float) -> None:
+        assert time.monotonic() < limit, f"nothing came; the last: {self.heard[-8:]}"
+        self.heard.append(self.client.get_iopub_msg(timeout=WAIT_S))
 
     def start(self, *cells: tuple[str, list[int]]) -> list[str]:
         """Start debugging with breakpoints in cells; their files."""
