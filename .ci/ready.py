@@ -119,7 +119,7 @@ def _wheel(venv, settings, built):
 
 def _install(venv, wheel, built):
     pip = (venv / "bin" / "python", "-m", "pip")
-    if not venv.name.endswith("t"):  # cffi has no 3.13t
+    if not pythons.version(venv / "bin" / "python").endswith("t"):  # cffi has no 3.13t
         _run(venv, "", *pip, "install", "-q", wheel)  # with what it depends on, where that is missing
     _run(venv, "", *pip, "install", "-q", "--force-reinstall", "--no-deps", wheel)
     (venv / ".built").write_text(built)
