@@ -18,7 +18,7 @@ BUFFER, POSITION, SIZE = 2 * WORD, 3 * WORD, 4 * WORD
 """Offsets in the struct `bytesio` (Modules/_io/bytesio.c): buf, pos, string_size."""
 TEXT_SIZE, STATE, TEXTS, UCS4 = 5 * WORD, 6 * WORD, (7 * WORD, 8 * WORD), 4
 """Offsets in `stringio` (Modules/_io/stringio.c): buf_size, state, the writer's str (up to CPython 3.11 two
-lists); bytes of a character in buf."""
+lists, from 3.14 on a pointer to the writer); bytes of a character in buf."""
 ACCUMULATING = 2
 """State in which what was written is not in buf yet."""
 PAYLOAD = sys.getsizeof(b"") - 1
@@ -51,6 +51,8 @@ class Files(Adapter):
         if type(x) is not io.StringIO:
             return
         block, length, state, *texts = (_word(id(x) + at) for at in (BUFFER, TEXT_SIZE, STATE, *TEXTS))
+        if sys.version_info >= (3, 14):
+            texts = [_word(texts[0])] if texts[0] else []
         written = tuple(one for one in texts if one and _word(one + WORD) in (id(str), id(list)))
         if state & 0xFFFFFFFF != ACCUMULATING:
             found.add_block(id(x), block, length * UCS4, "StringIO's characters")

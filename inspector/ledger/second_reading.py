@@ -46,15 +46,19 @@ def grown(function: Callable[[], Any], calls: int = CALLS) -> FurtherCalls:
 
 def _step(function: Callable[[], Any], calls: int) -> tuple[int, int, dict[str, int]]:
     """Blocks and bytes more after the calls, and the largest rise of a count for each type."""
-    before = _counts()
-    gc.collect()
-    held, blocks = _malloc_bytes(), sys.getallocatedblocks()
+    before, marks = _counts(), array("q", (0, 0, 0, 0))
+    _mark(marks, 0)
     for _ in range(calls):
         function()
+    _mark(marks, 2)
+    return marks[3] - marks[1], marks[2] - marks[0], _rises(*before)
+
+
+def _mark(marks: array[int], at: int) -> None:
+    """Write the bytes of malloc and the blocks in use: as words, since a number would be a block itself."""
     gc.collect()
-    blocks = sys.getallocatedblocks() - blocks
-    held = _malloc_bytes() - held
-    return blocks, held, _rises(*before)
+    marks[at] = _malloc_bytes()
+    marks[at + 1] = sys.getallocatedblocks()
 
 
 def _live() -> Iterator[Any]:
