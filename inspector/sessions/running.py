@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -62,15 +64,23 @@ def breakpoints(
     )
 
 
-def of_script(hits: Hits, program: Sequence[str]) -> Hits:
-    """The hits of a program that runs an R script: without its start, each at the line that led to it."""
+def of_script(hits: Hits, program: Sequence[str], folder: str = "") -> Hits:
+    """The hits of a program that runs an R script: without its start, each at the line that led to it.
+
+    `folder`: that of `launch`, by which R's statements have times.
+    """
+    from inspector.tracing.record import host_lines
     from inspector.verdicts import r_stacks
+
+    ahead = time.time_ns() - time.monotonic_ns()
+    over = host_lines.statements(Path(folder)) if folder else []
+    ends = [(round(at * 1e9) - ahead, first, last) for at, first, last in over]
 
     for path in map(Path, program):
         if path.suffix in (".R", ".r") and path.is_file():
             lines = tuple(path.read_text(errors="replace").splitlines())
-            return r_stacks.of_script(hits, (path.name, lines))
-    return r_stacks.of_script(hits, ("", ()))
+            return r_stacks.of_script(hits, (path.name, lines), ends)
+    return r_stacks.of_script(hits, ("", ()), ())
 
 
 def debug(function: Callable[[], None], *places: str) -> Forked:
@@ -165,18 +175,23 @@ def launch(
     prototypes: Sequence[str] = (),
     quiet: bool = False,
     record_into: str = "",
+    folder: str = "",
     **options: Any,
 ) -> tuple[Hits, int]:
     """Run a program with breakpoints from its start; return (hits, exit code, or -N for signal N).
 
     `places` as in `breakpoints`; crashes (SIGSEGV, SIGABRT, SIGBUS, SIGFPE) are recorded too. `options`:
     mode, budget, depth. With `quiet` the program's output goes to stderr. `record_into`: folder into which
-    its Python records the calls between Python and native code; `crash` reads it.
+    its Python records the calls between Python and native code; `crash` reads it. `folder`: into which R
+    notes when each statement of its script is over; `of_script` reads it.
     """
     from inspector.debugger.launch import launched
     from inspector.debugger.presets.places import asked
+    from inspector.tracing.record.launch import of_r
 
-    environment = _recording(record_into) if record_into else None
+    environment = _recording(record_into) if record_into else dict(os.environ)
+    if folder:
+        environment |= of_r(command[0], folder)
     return launched(command, asked(places, preset, prototypes), options, quiet, environment)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from inspector.facts.stack import Frame, Hit, Hits
@@ -18,14 +19,23 @@ CALLBACK = "cb(expr, value, succeeded, visible)"
 """How R calls a task callback, which reticulate has for Python's output; it belongs to no expression."""
 
 
-def of_script(hits: Hits, script: tuple[str, tuple[str, ...]]) -> Hits:
-    """The hits that the script's own expressions led to. `script`: its name and its lines."""
+def of_script(
+    hits: Hits, script: tuple[str, tuple[str, ...]], ends: Sequence[tuple[int, int, int]] = ()
+) -> Hits:
+    """The hits that the script's own expressions led to.
+
+    `script`: its name and its lines; `ends`: when each statement was over, its first and last line.
+    """
     if not any(frame.kind == "r" for hit in hits.hits for frame in hit.stack.frames):
         return hits
     kept = [hit for hit in hits.hits if _is_of_script(_of_r(hit))]
     placed, last = list[Hit](), 0
     for hit in kept:
-        last = _line(hit, script[1], last)
+        running = next(((first, over) for at, first, over in ends if hit.at_ns <= at), None)
+        if running:
+            last = _line(hit, script[1][: running[1]], running[0]) or running[0]
+        else:
+            last = _line(hit, script[1], max(last, *(over + 1 for *_, over in ends), 0))
         placed.append(_at(hit, script, last))
     return replace(hits, hits=tuple(placed), at_startup=len(hits.hits) - len(kept))
 
@@ -41,7 +51,7 @@ def _of_r(hit: Hit) -> list[Frame]:
 
 
 def _line(hit: Hit, lines: tuple[str, ...], last: int) -> int:
-    """Number of the first line from `last` on that holds the outermost call; `last` where none does."""
+    """Number of the first line from `last` on that holds the outermost call, else of one before it, or 0."""
     frames = _of_r(hit)
     if not frames:
         return last
@@ -52,10 +62,12 @@ def _line(hit: Hit, lines: tuple[str, ...], last: int) -> int:
 
 def _pattern(call: str) -> str:
     """A regular expression for a call as it is written, with any space."""
+    call = re.sub(r'(\$|`\$<-`\(`?\*tmp\*`?, )"([\w.]+)"', r"\1\2", call)  # as compiled code has it
     if found := re.match(r"`(\$|\[\[|@)<-`\(`?\*tmp\*`?, (\S+), value = ", call):
         return rf"{re.escape(found[1])}\s*{re.escape(found[2])}\S*\s*(<-|=[^=])"
     head = call.partition("...")[0]
-    return r"\s*".join(re.escape(part) for part in re.findall(r"\w+|\W", head.replace(" ", "")))
+    written = r"\s*".join(re.escape(part) for part in re.findall(r"\w+|\W", head.replace(" ", "")))
+    return rf"(?<![\w.]){written}(?![\w.]|\s*(<-|=[^=]))"  # no other name, and not assigned to
 
 
 def _at(hit: Hit, script: tuple[str, tuple[str, ...]], number: int) -> Hit:

@@ -161,6 +161,34 @@ def test_a_copy_as_one_block_is_the_first_sentence(tmp_path: Path) -> None:
     assert second == "3 conversions in 2 lines of R"
 
 
+AGAIN = """library(reticulate)
+py_run_string("x = 1.0")
+py$a <- 1
+b <- py$a
+py$x
+py$x
+for (i in 1:2) {
+
+  py$xx <- i
+  py$x
+}
+stop(py$x)
+"""
+
+
+def test_what_is_written_twice_has_its_own_line(tmp_path: Path) -> None:
+    """By the time at which R's statements are over; within one, by its text."""
+    (tmp_path / "again.R").write_text(AGAIN)
+    inspector = str(Path(sys.executable).parent / "inspector")
+    command = [inspector, "break", "--preset", "reticulate", "--json", "--", reticulated.rscript(), "again.R"]
+    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, cwd=tmp_path, env=environment)
+    hits = json.loads(done.stdout)["facts"]["breaks"]["hits"]
+    told = [[frame["line"] for frame in hit["stack"]["frames"] if frame["kind"] == "r"][-1] for hit in hits]
+    lines = [int(line.partition(":")[2]) for line in told]
+    assert lines == [3, *(4, 4), *(5, 5), *(6, 6), *(9, 10, 10) * 2, *(12, 12)]
+
+
 def test_the_two_stacks_of_the_article(tmp_path: Path) -> None:
     """`a <- py$x; py$a <- 1` under break: one stack each, from the user's line to C++'s arguments."""
     (tmp_path / "two.R").write_text('library(reticulate)\npy_run_string("x = 1.0")\na <- py$x\npy$a <- 1\n')

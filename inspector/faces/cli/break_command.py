@@ -55,17 +55,18 @@ def run(options: argparse.Namespace) -> int:
     recording = {"mode": options.record, "budget": options.budget, "depth": options.depth}
     facts: dict[str, Any] = {}
     known: dict[str, Any] = {"preset": options.preset, "prototypes": options.prototype}
-    if options.pid:
-        hits, code = running.watch(options.pid, *options.at, seconds=options.seconds, **known, **recording), 0
-    else:
-        with tempfile.TemporaryDirectory(prefix="inspector-last-") as folder:
+    with tempfile.TemporaryDirectory(prefix="inspector-last-") as folder:
+        if options.pid:
+            hits = running.watch(options.pid, *options.at, seconds=options.seconds, **known, **recording)
+            code = 0
+        else:
             known["record_into"] = folder if options.last else ""
             hits, code = running.launch(
-                options.program, *options.at, quiet=options.json, **known, **recording
+                options.program, *options.at, quiet=options.json, folder=folder, **known, **recording
             )
             facts |= _last(folder) if options.last and code < 0 else {}
-    if not options.startup:
-        hits = running.of_script(hits, options.program or ())
+        if not options.startup:
+            hits = running.of_script(hits, options.program or (), folder)
     show(Report("breaks", {"breaks": hits, **facts}), options)
     return EXIT_FINDINGS if code else EXIT_DONE
 

@@ -48,6 +48,14 @@ def of_block(path: Path, python: str) -> HostLines:
     return HostLines("R", tuple(_lines(rows)), Unknown("the block did not start R"), 0, python)
 
 
+def statements(folder: Path) -> list[tuple[float, int, int]]:
+    """When each statement of the only R script was over, in seconds since 1970, its first and last line."""
+    paths = list(folder.glob("statements-*.txt"))
+    noted = [line.split(" ", 4) for path in paths for line in path.read_text().splitlines()]
+    over = [(float(time), int(first), int(last)) for name, time, first, last, _ in noted if name.isdigit()]
+    return over[1:] if len(paths) == 1 and all(first for _, first, _ in over[1:]) else []
+
+
 def _lines(rows: list[Any]) -> Iterator[HostLine]:
     """One a line, in the order of the source; the order of the program where a line is not known."""
     first = [row for row in rows if type(row) is dict and "texts" in row]
@@ -104,7 +112,7 @@ def _startup(path: Path, began: dict[str, Any], rows: list[Any]) -> int | Unknow
     """R's own start, statements that only load something, and Python's start within another statement."""
     if not path.exists():
         return Unknown("R did not run our profile, which notes the time")
-    noted = [line.split(" ", 2) for line in path.read_text().splitlines()]
+    noted = [line.split(" ", 4) for line in path.read_text().splitlines()]
     objects = [row for row in rows if type(row) is dict]
     ready = [row["at"] for row in objects if "at" in row]
     start = next(row["process"] for row in objects if "process" in row)
@@ -114,7 +122,7 @@ def _startup(path: Path, began: dict[str, Any], rows: list[Any]) -> int | Unknow
 def _spent(noted: list[list[str]], before: float, ready: float) -> Iterator[float]:
     """Seconds, part by part, from `before` on. `ready`: when the last conversion of the start was over."""
     began = 0.0
-    for name, time, *text in noted:
+    for name, time, _, _, text in noted:
         at = float(time)
         if name == "0":
             yield at - before
@@ -122,7 +130,7 @@ def _spent(noted: list[list[str]], before: float, ready: float) -> Iterator[floa
         elif name == "python":
             began = at
         else:
-            if STARTS.match(text[0] if text else ""):
+            if STARTS.match(text):
                 yield at - before
             elif began:
                 yield max(min(ready, at) - began, 0.0)

@@ -1,7 +1,8 @@
 # R's profile in a traced program: keeps the sources of functions, counts and times the statements of the
 # script, then runs the profile that R would have run. INSPECTOR_R_PROFILE is the R_PROFILE_USER of before;
 # INSPECTOR_R_STATEMENTS begins the name of the file that gets a line for each statement that is over: its
-# number (0: R is ready), seconds since 1970, its beginning; and "python", when reticulate starts Python.
+# number (0: R is ready), seconds since 1970, its first and last line (0: not known), its beginning; and
+# "python", when reticulate starts Python.
 # Of lazy vectors (--lazy), the library INSPECTOR_R_LIBRARY is told when a statement is over; what R starts
 # itself is not preloaded with it.
 # SPDX-License-Identifier: MIT
@@ -15,17 +16,16 @@ local({
     tell <- if (nzchar(library)) getNativeSymbolInfo("inspector_lazy_over", dyn.load(library))
     if (nzchar(library)) if (nzchar(preload)) Sys.setenv(LD_PRELOAD = preload) else Sys.unsetenv("LD_PRELOAD")
     script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1L])
-    refs <- if (is.null(tell) || is.na(script)) NULL
-        else tryCatch(attr(parse(script, keep.source = TRUE), "srcref"), error = function(e) NULL)
+    refs <- if (is.na(script)) NULL else tryCatch(attr(parse(script, keep.source = TRUE), "srcref"), error = function(e) NULL)
     done <- 0L
-    note <- function(name, text = "") {
-        cat(name, " ", format(as.numeric(Sys.time()), digits = 16), " ", text, "\n", file = file, append = TRUE, sep = "")
+    note <- function(name, lines = c(0L, 0L), text = "") {
+        cat(name, format(as.numeric(Sys.time()), digits = 16), lines, text, "\n", file = file, append = TRUE)
     }
     over <- function(statement, ...) {
         done <<- done + 1L
         text <- substr(deparse(statement, nlines = 1L)[[1L]], 1L, 80L)
-        note(done, text)
         ref <- if (done <= length(refs)) refs[[done]]
+        note(done, if (is.null(ref)) c(0L, 0L) else ref[c(1L, 3L)], text)
         if (!is.null(ref)) text <- as.character(ref)[[1L]]
         if (!is.null(tell)) .Call(tell, done, if (is.null(ref)) 0L else ref[[1L]], text)
         TRUE
