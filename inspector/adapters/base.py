@@ -192,6 +192,10 @@ class Adapter:
         """Buffers of it that consumers hold now."""
         return Unknown(f"{type_name(type(x))} keeps no count of its exports")
 
+    def sharers(self, x: Any) -> int | Unknown:
+        """Further objects that own the same block with it, as the library counts them."""
+        return Unknown(f"{type_name(type(x))} keeps no count of who shares its block")
+
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """More facts, by the library's own names: ("PyArray_NDIM", "2")."""
         return ()

@@ -108,6 +108,11 @@ class TorchTensors(Adapter):
             return False
         return _is_storage(x) or _base(x) is None
 
+    def sharers(self, x: Any) -> int | Unknown:
+        """Other tensors of its storage; a storage's object of Python, once made, stays and is counted."""
+        kept = _storage(x) if _is_storage(x) else _kept(read(x))
+        return super().sharers(x) if kept is None else max(0, kept.tensors - 1 - bool(kept.wrapper))
+
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """dtype, strides in elements, offset, version and storage, in torch's terms."""
         found = None if _is_storage(x) else read(x)

@@ -86,3 +86,7 @@ class Buffer:
     spoken: tuple[Spoken, ...]
     facts: tuple[tuple[str, str], ...]
     """More facts, by the library's own names: ("PyArray_NDIM", "2"), ("allocator", "default_allocator")."""
+    sharers: int | Unknown = Unknown("its library keeps no count")
+    """Further objects over the very block that this one owns: tensors of one storage."""
+    shared_with: str = ""
+    """The user's name for one of them; "" if none is known."""

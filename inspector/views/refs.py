@@ -96,7 +96,7 @@ def holders(fact: Owners, scan: Scan) -> Iterator[Block]:
     yield from (Line("", text(note, "dim")) for note in fact.notes)
 
 
-_LET_GO = {"traceback local": "until the next error", "static": "only its own code"}
+_LET_GO = {"traceback local": "as long as the error lives", "static": "only its own code"}
 """Kind of owner -> what is said where no code lets it go."""
 
 

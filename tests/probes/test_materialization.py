@@ -13,6 +13,7 @@ import io
 import itertools
 import mmap
 import os
+import sys
 import threading
 import types
 import warnings
@@ -158,6 +159,55 @@ def test_the_language(kind: str) -> None:
     text = report.drawn(everything=True).to_text()
     assert f"state    {state}" in text and "could not" not in text + report.to_text()
     assert report.to_html() and report.to_json()
+
+
+def is_refused(x: Any) -> bool:
+    """Whether reading raises, as of what is closed."""
+    with pytest.raises(ValueError, match=r"closed|released"):
+        x.read(1) if hasattr(x, "read") else memoryview(x)
+    return True
+
+
+def is_seen_in(base: Any, x: Any) -> bool:
+    before = bytes(base)
+    memoryview(x).cast("B")[0] ^= 1
+    return bytes(base) != before
+
+
+def gives(x: Any, text: str) -> bool:
+    """What a lazy object's sentence names gives what it says."""
+    if "next()" in text:
+        return next(x) is not None
+    return not x.done() if "result()" in text else f": {np.asarray(x).nbytes} B once" in text
+
+
+TRIALS: dict[str, Callable[[Any, str], bool]] = {
+    "lazy": gives,
+    "consumed": lambda x, text: next(x, None) is None,
+    "closed": lambda x, text: is_refused(x),
+    "freed": lambda x, text: x() is None and "is gone" in text,
+    "cache": lambda x, text: f"Keeps {x.cache_info().currsize} result" in text,
+    "view-of": lambda x, text: not len(x) or is_seen_in(next(base_of(x)), x),
+    "write-changes": lambda x, text: isinstance(x, mmap.mmap) or is_seen_in(x._b_base_, x),
+    "owner": lambda x, text: memoryview(x).obj is x and f"{len(x) * x.itemsize} B" in text,
+    "weight": lambda x, text: f"{sys.getsizeof(x)} B in all" in text,
+}
+"""Kind of answer -> a trial of what it says, which changes or uses up the object."""
+
+
+def base_of(x: Any) -> Iterator[Any]:
+    for kept in (getattr(x, name, None) for name in ("obj", "_b_base_", "base", "_objects")):
+        if kept is not None:  # ctypes keeps memoryviews in a dict
+            yield kept if type(kept) is not dict else next(iter(kept.values()))
+
+
+@pytest.mark.parametrize(
+    "kind", set(LANGUAGE) - {"released buffer of cffi", "ndarray that lies", "ctypes from_address"}
+)
+def test_what_answers_say_of_the_language_is_so(kind: str) -> None:
+    x = LANGUAGE[kind][0]()
+    for row in inspector.inspect(x, name="x").answers.rows:
+        assert TRIALS[row.slug](x, row.text), row.text
 
 
 async def awaited() -> None:

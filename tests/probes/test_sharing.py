@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import array
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from soak import rounds
 
+import inspector
 from inspector._native import Subject
 from inspector.facts.sharing import Sharing
 from inspector.facts.unknown import Unknown
@@ -60,7 +62,9 @@ slices = st.builds(slice, st.none() | st.integers(-7, 7), st.none() | st.integer
 def test_numpys_own_verdict(left: tuple[slice, slice], right: tuple[slice, slice], turned: bool) -> None:
     x = np.zeros((6, 7), "i2")
     a, b = x[left], (x.T if turned else x)[right]
-    result = shared(a, b)
+    result, said = shared(a, b), inspector.compare(a, b, names=("a", "b")).answers[0].text
+    told = re.search(r"(\d+) B belong to both", said)
+    assert (int(told[1]) if told else "o byte in common" not in said) == result.overlap_bytes, said
     assert result.overlap == np.shares_memory(a, b)
     b[...] = 1
     assert result.overlap_bytes == 2 * int(a.sum()), "elements of a that a write to b changed"

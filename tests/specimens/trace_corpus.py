@@ -137,6 +137,19 @@ def shares(case: Case) -> bool:
     return content(result) != before
 
 
+def answered(case: Case) -> Iterator[str]:
+    """What two first screens say: of the source beside the result, and of the result alone."""
+    import inspector
+
+    x = case.make()
+    r = case.operation(x)
+    for rows in (
+        inspector.compare(x, r, names=("x", "r")).answers,
+        inspector.inspect(r, name="r").answers.rows,
+    ):
+        yield " ".join(row.text for row in rows)
+
+
 def numbers() -> Any:
     return np.random.default_rng(7).random(N) + 1
 

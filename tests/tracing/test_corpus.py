@@ -6,11 +6,12 @@ is what the operation gave, `trace.of(result)`; what libraries do beside it stan
 
 # SPDX-License-Identifier: MIT
 import math
+import re
 from typing import Any
 
 import numpy as np
 import pytest
-from trace_corpus import EVERY, FURTHER, Case, content, flip, numbers, shares, told
+from trace_corpus import EVERY, FURTHER, Case, answered, content, flip, numbers, shares, told
 
 import inspector
 from inspector.facts.unknown import Unknown
@@ -33,6 +34,7 @@ def test_the_verdict_is_what_the_bytes_do(case: Case) -> None:
     assert one.says(expected) or private or silent, one.did
     if expected == "fresh":
         assert one.names_the_allocator, [copy.allocator for copy in one.copies]
+    check_answers(case, expected == "shared")
     if case in FURTHER:
         return  # of texts, nulls and codes the bytes are not those that are read
     if expected == "fresh":
@@ -42,6 +44,26 @@ def test_the_verdict_is_what_the_bytes_do(case: Case) -> None:
         )
     else:
         assert {copy.copied_bytes for copy in one.copies} == {0}
+
+
+CLAIMS = {
+    "[Nn]o byte in common": False,
+    "[Tt]he same object|belong to both|columns? share|share memory|Both map": True,
+    "Shares its|A view of `x`(?!: no element)|changes `x`": True,
+    "Owns its": False,
+}
+"""Words of a screen -> whether it says that both share bytes; the first that stands there counts."""
+
+
+def check_answers(case: Case, shared: bool) -> None:
+    """No first screen says the contrary; of both objects it says which, where their bytes can be known."""
+    both, alone = (
+        (next((means for words, means in CLAIMS.items() if re.search(words, text)), None), text)
+        for text in answered(case)
+    )
+    silent = case.library == "bitarray" or "element" in case.name or case.name.endswith("hex")
+    assert both[0] is shared or (both[0] is None and (silent or "refer to the same" in both[1])), both
+    assert alone[0] in (shared, None), alone
 
 
 def test_the_corpus_is_what_was_promised() -> None:

@@ -73,7 +73,7 @@ def _with_path(one: Owner, holder: _native.Subject | None, names: Mapping[int, s
         outer = "" if own or not one.holder else f"{one.holder}."
         path = f"{outer}{one.key}"
         return replace(one, path=path, do=f"del {path}") if _is_typed(one.key) else one
-    if holder is None or one.key[:4] == "key " or time.perf_counter_ns() > stop_ns:
+    if holder is None or time.perf_counter_ns() > stop_ns:
         return one
     steps, *_ = _native.chain(holder, tuple(names), OWN_CODE)
     texts = _texts(steps or (), names)
@@ -92,12 +92,14 @@ def _place(one: Owner, texts: list[str], deletable: str, kind: str) -> tuple[str
     if one.kind == "generator local":
         return holder, f"{holder}.close()"
     if one.kind == "cell":
-        return f"{holder}.cell_contents", f"del {texts[0]}"
+        return holder if len(texts) == 1 else f"{holder}.cell_contents", f"del {texts[0]}"
     if one.kind == "base" and texts[-1] == ".base":  # NumPy's memoryview of it, which cannot be released
         return holder.removesuffix(".base"), f"del {holder.removesuffix('.base')}"
     if one.kind == "base" and kind == "managedbuffer":
         return holder, f"{holder}.release()"
-    if one.kind not in ("item", "attribute", "slot"):
+    if one.kind in ("attribute", "type"):  # an instance's dict or a class's: its keys are typed as attributes
+        holder = holder.removesuffix(".__dict__")
+    if one.kind not in ("item", "attribute", "slot", "type"):
         return holder, f"del {deletable}" if one.kind in ("base", "bound method", "callback") else ""
     if not _is_typed(one.key):
         return holder, f"del {deletable}" if " more" in one.key else ""
@@ -118,6 +120,8 @@ def _is_typed(key: str) -> bool:
 def _texts(steps: Sequence[Step], names: Mapping[int, str]) -> list[str]:
     """A path from its root, a text a step; [] if a step cannot be typed."""
     texts = [_root(steps[0], names), *map(_step, steps[1:])] if steps else []
+    if len(steps) > 1 and (steps[0][0], steps[1][0]) == ("local", "cell"):  # a variable that a closure uses
+        texts[1] = ""
     ends = next((n for n, text in enumerate(texts) if text == END), len(texts))
     typed = [text for text in texts[:ends] if text is not None]
     return typed if len(typed) == ends else []

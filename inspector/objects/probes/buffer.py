@@ -74,6 +74,7 @@ def _compose(
         nobody = Unknown(f"{many:,} blocks, each in a place of its own")
     answers = [row.exposure for row in spoken if isinstance(row.exposure, Exposure)]
     one = answers[0] if answers and many < 2 else None
+    sharers = adapter.sharers(subject.get()) if adapter is not None else NOT_ASKED
     return Buffer(
         logical_bytes=_logical(subject, adapter, answers[: max(1, len(blocks))], many) if answers else nobody,
         range=one.range if one else nobody,
@@ -84,7 +85,17 @@ def _compose(
         exports=adapter.exports(subject.get()) if adapter else NOT_ASKED,
         spoken=spoken,
         facts=adapter.names(subject.get()) if adapter else (),
+        sharers=sharers,
+        shared_with=_sharer(subject, adapter, one.range, context)
+        if one and type(sharers) is int and sharers
+        else "",
     )
+
+
+def _sharer(subject: _native.Subject, adapter: Adapter | None, shown: Range, context: Context) -> str:
+    """The user's name for another object of the library that shows the same bytes."""
+    name, other = showing(shown, {subject.address}, context)
+    return name if other is not None and adapter_of(type(other)) is adapter else ""
 
 
 def _logical(

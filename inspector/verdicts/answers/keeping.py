@@ -105,7 +105,10 @@ def _reach(typed: list[str], others: list[str]) -> str:
     """What can be typed, and what the others are."""
     if not others:
         return f": {listed(map(code, typed), MOST_NAMED)}"
-    can = f" {few(len(typed)).capitalize()} you can reach;" if typed else " No path to it is known:"
+    reached = listed(map(code, typed), MOST_NAMED) if typed else ""
+    can = (
+        f" {few(len(typed)).capitalize()} you can reach: {reached};" if typed else " No path to it is known:"
+    )
     return f".{can} {listed(others[:MOST_NAMED])}"
 
 
@@ -115,7 +118,7 @@ def _others(owners: Iterable[Owner]) -> Iterator[str]:
     for one in owners:
         kind = one.holder.partition(",")[0].partition(" (")[0].strip("<>")
         if one.kind == "traceback local":
-            kind = kind.replace("frame of", "the last traceback, through")
+            kind = kind.replace("frame of", "a traceback, through")
         kinds[kind] = kinds.get(kind, 0) + 1
     for kind, count in kinds.items():
         a = "" if " " in kind else "an " if kind[:1] in "aeiou" else "a "

@@ -72,9 +72,12 @@ def _gone(facts: Facts) -> Iterator[Answer]:
     state = getattr(known(facts, "materialization"), "state", None)
     words = {
         "consumed": "Used up: nothing more comes out of it.",
-        "closed": "Closed: its bytes are gone.",
+        "closed": "Closed: what it held can no longer be read.",
         "freed": "Its bytes were freed: reading them is a crash or another's bytes.",
     }
+    found = known(facts, "object")
+    if state == "freed" and found is not None and found.type_name.startswith("weakref."):
+        words["freed"] = "The object that it referred to is gone."
     is_node = known(facts, "autograd") is not None  # what backward() freed has a sentence of its own
     if isinstance(state, str) and state in words and not is_node:
         yield answer(state, words[state], "materialization.state")
@@ -87,6 +90,10 @@ def _not_computed(facts: Facts) -> Iterator[Answer]:
     if fact.state == "lazy" and fact.waits_for in _CALLS:
         if said := _CALLS[fact.waits_for]:
             yield answer("lazy", said, "materialization.state")
+        return
+    if fact.state == "partially materialized" and fact.waits_for == "a call":
+        kept = counted(int(fact.layers[0].evidence[0].says), "result")
+        yield answer("cache", f"Keeps {kept} of earlier calls.", "materialization.layers")
         return
     later = number(fact.logical_bytes)
     if fact.state == "lazy" and not later and not fact.waits_for:
@@ -170,7 +177,7 @@ def _view(facts: Facts) -> Iterator[Answer]:
     base = root(buffer)
     if base is None:
         return
-    part = _part(facts, buffer, base)
+    part = "no element of it" if buffer.logical_bytes == 0 else _part(facts, buffer, base)
     name = holder_name(base) or base.shown_by
     if base.shown_by and is_whole(buffer, base):
         yield _same_bytes(buffer, base, part)
@@ -260,6 +267,9 @@ def _owner(facts: Facts) -> Iterator[Answer]:
         return
     if found.type_name not in _OWNERS_SAID:
         return
+    if number(buffer.sharers):
+        yield _sharer(buffer)
+        return
     text = f"Owns its {size(buffer.logical_bytes)}."
     layout = known(facts, "layout")
     if layout is not None and layout.format == "object":
@@ -267,6 +277,17 @@ def _owner(facts: Facts) -> Iterator[Answer]:
             f"Owns its {size(buffer.logical_bytes)} of pointers; the Python objects they point to are extra."
         )
     yield answer("owner", text, "buffer.owns", costs_bytes=buffer.logical_bytes)
+
+
+def _sharer(buffer: Buffer) -> Answer:
+    """One of several objects over one block that none of them owns alone."""
+    whole, name, count = size(number(buffer.logical_bytes)), buffer.shared_with, number(buffer.sharers)
+    others = "another tensor" if count == 1 else f"{count:,} other tensors"
+    if name:
+        others = code(name) if count == 1 else f"{code(name)} and {count - 1:,} more"
+    seen = "the other" if count == 1 else "the others"
+    text = f"Shares its {whole} with {others}: a write through one is seen in {seen}."
+    return answer("shared-bytes", text, "buffer.sharers", about=(name,), costs_bytes=buffer.logical_bytes)
 
 
 def _container(facts: Facts) -> Iterator[Answer]:

@@ -39,7 +39,7 @@ def writing(name: str, facts: Facts) -> Iterator[Answer]:
 
 def _changes_base(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
     base = root(buffer)
-    if buffer.owns is not False or buffer.readonly is not False or base is None:
+    if buffer.owns is not False or buffer.readonly is not False or base is None or buffer.logical_bytes == 0:
         return
     other = holder_name(base) or base.shown_by
     if other:
@@ -76,7 +76,12 @@ def _views(facts: Facts) -> Iterator[str]:
 def _read_only(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
     """A view that cannot be written: why, and how to get one that can."""
     base = root(buffer)
-    if buffer.readonly is not True or buffer.owns is not False or known(facts, "parts"):
+    if (
+        buffer.readonly is not True
+        or buffer.owns is not False
+        or buffer.logical_bytes == 0
+        or known(facts, "parts")
+    ):
         return
     why, do = _why(name, facts, buffer, base)
     if not why:
