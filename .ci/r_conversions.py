@@ -4,6 +4,8 @@ python3 .ci/r_conversions.py          write it; needs the room "R" (.ci/ready.py
 python3 .ci/r_conversions.py --check  exit code 1 where the page is not current
 
 Each row is run under `inspector trace`: kinds, how and losses are what it saw by comparing both sides.
+Then it is run without a trace (r_conversions.R), where R and Python each write down their value. A loss that
+the trace did not see stands in the row with a *; a loss that it told and that is none ends this script.
 """
 
 # SPDX-License-Identifier: MIT
@@ -18,30 +20,55 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "r_conversions.md"
 BEGIN = "<!-- begin: .ci/r_conversions.py -->\n"
 TO_PYTHON = """\
-NULL; TRUE; 1L; 1.5; 1i; "a"; NA; NA_integer_; NA_character_; c(1, 2); 1:3; c(TRUE, NA); c(1L, NA)
-c(1, NA); c("a", NA); c(a = 1, b = 2); as.raw(1:3); list(1, "a"); list(a = 1, b = 2); list(a = 1, a = 2)
-iconv("\\u00e9", "UTF-8", "latin1"); matrix(c(1, 2, 3, 4), 2); matrix(1:4, 2); matrix(c(1L, NA), 1)
-matrix(c(TRUE, FALSE), 1); matrix(c("a", "b"), 1); array(1:8, c(2, 2, 2)); matrix(1i, 1)
-factor(c("a", "b")); as.Date("2020-01-01"); as.POSIXct("2020-01-01", tz = "UTC")
-data.frame(n = c(1, 2)); data.frame(n = c(1L, NA)); data.frame(n = c(TRUE, NA))
-data.frame(n = c("a", NA)); data.frame(n = factor("a"))
-data.frame(n = as.POSIXct("2020-01-01", tz = "Europe/Berlin"))
-Matrix::Matrix(c(0, 1), 1, sparse = TRUE); function(x) x; quote(x)"""
+NULL; TRUE; 1L; 1.5; 1i; "a"; NA; NA_integer_; NA_real_; NA_character_; NaN; character(0); c(1, 2); 1:3
+c(TRUE, NA); c(1L, NA); c(1, NA); c(1i, NA); c("a", NA); c(a = 1, b = 2); as.raw(1); as.raw(1:3); list()
+list(1, "a"); list(a = 1, b = 2); list(a = 1, a = 2); list(a = 1, 2); list(a = list(b = c(1L, NA)))
+"\\u00e9"; iconv("\\u00e9", "UTF-8", "latin1"); c("\\u00e9", "b"); bit64::as.integer64(5)
+matrix(c(1, 2, 3, 4), 2); matrix(c(1, NA), 1); matrix(1:4, 2); matrix(c(1L, NA), 1)
+matrix(c(TRUE, FALSE), 1); matrix(c(TRUE, NA), 1); matrix(c("a", "b"), 1); matrix(c("a", NA), 1)
+matrix(1i, 1); matrix(as.raw(1:2), 1); matrix(list(1, "a"), 1)
+matrix(1:2, 1, dimnames = list("r", c("a", "b"))); array(1:8, c(2, 2, 2)); array(c(1, 2))
+factor(c("a", "b")); factor(c("a", NA)); as.Date("2020-01-01"); as.Date(c("2020-01-01", NA))
+as.POSIXct("2020-01-01", tz = "UTC"); as.POSIXlt("2020-01-01", tz = "UTC"); as.difftime(1, units = "hours")
+data.frame(n = c(1, 2)); data.frame(n = c(1, NA)); data.frame(n = c(1L, NA)); data.frame(n = c(TRUE, NA))
+data.frame(n = c(TRUE, FALSE)); data.frame(n = c("a", NA)); data.frame(n = 1i)
+data.frame(n = iconv("\\u00e9", "UTF-8", "latin1")); data.frame(n = factor("a"))
+data.frame(n = as.Date("2020-01-01")); data.frame(n = as.POSIXct("2020-01-01", tz = "UTC"))
+data.frame(n = as.POSIXct("2020-01-01", tz = "Europe/Berlin")); data.frame(n = bit64::as.integer64(5))
+data.frame(n = I(list(1, "a"))); data.frame(n = 1, row.names = "r"); data.frame()
+Matrix::Matrix(c(0, 1), 1, sparse = TRUE); function(x) x; sum; quote(x); y ~ x; new.env()
+py_eval("1", FALSE)"""
 TO_R = """\
-None; True; 1; 2**31; 2**53 + 1; 1.5; 1j; "a"; b"ab"; bytearray(b"ab"); [1, 2]; [1.5, 2.5]; [1, 2.5]
-[1, "a"]; [2**31, 1]; [1, None]; (1, 2); {"a": 1}; {1: 2}; {1, 2}; range(3); iter([1]); lambda x: x; int
-fractions.Fraction(1, 3); datetime.date(2020, 1, 1); datetime.datetime(2020, 1, 1); np.int64(2**40)
-np.int64(2**53 + 1); np.float32(1.5); np.array([1, 2]); np.array([2**53 + 1]); np.array([1, 2], "i4")
-np.array([1, 2], "u1"); np.array([1.5], "f4"); np.array([True]); np.array(["a"]); np.array([1j])
-np.ones((2, 2)); np.asfortranarray(np.ones((2, 2))); np.array(["2020-01-01"], "M8[D]")
-np.array([1, "a"], object); pd.Series([1, 2]); pd.Series([1, None], dtype="Int64")
-pd.DataFrame({"a": [1, 2]}); pd.DataFrame({"a": [1.5, None]}); pd.DataFrame({"a": [2**53 + 1]})
-pd.DataFrame({"a": ["x", None]}); pd.DataFrame({"a": pd.Categorical(["x"])})"""
+None; True; 1; -2**31; 2**31; 2**53 + 1; 1.5; float("nan"); 1j; "a"; "\u00e9"; "a\\0b"; b"ab"
+bytearray(b"ab"); []; [1, 2]; [1.5, 2.5]; [1, 2.5]; [True, False]; ["a", "b"]; [1, "a"]; [2**31, 1]
+[-2**31, 1]; [1, None]; [[1, 2], [3]]; (1, 2); {"a": 1}; {1: 2}; {"a": {"b": [1, 2]}}; {1, 2}; range(3)
+iter([1]); (i for i in [1]); lambda x: x; len; int; fractions; fractions.Fraction(1, 3)
+datetime.date(2020, 1, 1); datetime.datetime(2020, 1, 1); datetime.timedelta(1); memoryview(b"ab")
+np.bool_(True); np.int8(1); np.int64(2**40); np.int64(2**53 + 1); np.uint64(2**63 + 1); np.float32(1.5)
+np.complex64(1j); np.str_("a"); np.datetime64("2020-01-01"); np.array(1.5); np.array([1, 2])
+np.array([2**53 + 1]); np.array([-2**31], "i4"); np.array([1, 2], "i1"); np.array([1, 2], "i2")
+np.array([1, 2], "i4"); np.array([1, 2], "u1"); np.array([1, 2], "u2"); np.array([2**32 - 1], "u4")
+np.array([2**63 + 1], "u8"); np.array([1.5], "f2"); np.array([1.5], "f4"); np.array([1.5], "g")
+np.array([1.5], ">f8"); np.array([1j]); np.array([1j], "c8"); np.array([True]); np.array(["a"])
+np.array([b"a"]); np.array(["2020-01-01"], "M8[D]"); np.array([1], "m8[s]"); np.array([(1, 2.5)], "i4,f8")
+np.array([1, "a"], object); np.array([1, None], object); np.ones((2, 2)); np.asfortranarray(np.ones((2, 2)))
+np.arange(6.0).reshape(2, 3)[:, ::2]; np.arange(6.0)[::-1]; np.ones((2, 2), bool); np.ones((2, 2, 2))
+pd.Series([1, 2]); pd.Series([1.5, 2.5], index=["a", "b"]); pd.Series(["a", None])
+pd.Series([1, None], dtype="Int64"); pd.Series([True, None], dtype="boolean")
+pd.Series(["a", None], dtype="string"); pd.Series(pd.Categorical(["x"]))
+pd.Series(pd.to_datetime(["2020-01-01"])); pd.Timestamp("2020-01-01"); pd.NA; pd.DataFrame({"a": [1, 2]})
+pd.DataFrame({"a": [1.5, None]}); pd.DataFrame({"a": [2**53 + 1]})
+pd.DataFrame({"a": [-2**31]}, dtype="i4"); pd.DataFrame({"a": [True]}); pd.DataFrame({"a": ["x", None]})
+pd.DataFrame({"a": pd.Categorical(["x"])}); pd.DataFrame({"a": pd.array([1, None], "Int64")})
+pd.DataFrame({"a": pd.array(["x", None], "string")}); pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])})
+pd.DataFrame({"a": pd.to_datetime(["2020-01-01"], utc=True)}); pd.DataFrame({"a": [[1], "x"]})
+pd.DataFrame({"a": [1]}, index=["r"]); pd.DataFrame([[1, 2]], columns=["a", "a"]); pd.DataFrame()"""
 HEAD = """suppressMessages(library(reticulate))
 py_run_string("import datetime, fractions, numpy as np, pandas as pd")
 say <- function(n, value) cat("#", n, class(value)[[1L]], typeof(value), "\\n")
 kind <- function(n, value) cat("#", n, sub("^python.builtin.", "", class(value)[[1L]]), "\\n")
 """
+TWICE = ROOT / ".ci" / "r_conversions.R"
 HOW = {"one by one": "element by element", "one block": "one block", "shared": "**the same bytes**"}
 
 
@@ -68,8 +95,10 @@ def table():
             value = f"py_to_r(py_eval({json.dumps(one)}, convert = FALSE))"
         lines.append(f"tryCatch(say({n}, {value}), error = function(e) cat('# {n} error\\n'))")
     said, seen = _run(HEAD + "\n".join(lines) + "\n", HEAD.count("\n"))
+    twice = _second(ours, theirs)
     rows = [
-        _row(one, said.get(n, ["?"]), seen.get(n, []), n < len(ours)) for n, one in enumerate(ours + theirs)
+        _row(one, said.get(n, ["?"]), seen.get(n, []), n < len(ours), twice[n])
+        for n, one in enumerate(ours + theirs)
     ]
     head = "| {} | becomes | how | lost |\n|---|---|---|---|\n"
     return "\n".join(
@@ -97,13 +126,28 @@ def _run(script, before):
     return {int(row[0]): row[1:] for row in rows}, seen
 
 
-def _row(text, said, seen, to_python):
+def _second(ours, theirs):
+    """For each row what R and Python say themselves: same, reference, error, or differs and both sides."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [*(f"to_python {one}" for one in ours), *(f"to_r {one}" for one in theirs)]
+        (Path(folder) / "rows").write_text("\n".join(rows) + "\n")
+        command = ["Rscript", str(TWICE), "rows"]
+        told = os.environ | {"RETICULATE_PYTHON": sys.executable}
+        done = subprocess.run(command, cwd=folder, env=told, capture_output=True, text=True, check=True)
+    return [line[2:].strip() for line in done.stdout.splitlines() if line.startswith("# ")]
+
+
+def _row(text, said, seen, to_python, second):
     found = [one for one in seen if one["to_python"] == to_python]
     lost = [change for one in found for change in one["changes"]]
     first = found[0] if found else None
     became = "an error" if said[0] == "error" else " ".join(dict.fromkeys(said))
     how = _how(first, became)
     losses = "; ".join(dict.fromkeys(f"{one['before']} → {one['after']}" for one in lost))
+    if bool(losses) != second.startswith("differs"):
+        if losses:
+            raise SystemExit(f"{text}: {losses}, and R and Python say: {second}")
+        losses = "* `{}` → `{}`".format(*second.split("\t")[1:])
     cells = (f"`{text}`", became, how, losses.replace("|", "\\|"))
     return f"| {' | '.join(cells)} |"
 

@@ -58,6 +58,8 @@ class Converted:
     """Calls of Python's C API, of all times together."""
     ns: int
     times: int
+    made_bytes: int = 0
+    """Bytes of what they became, of all times together; 0 where they are not known."""
 
 
 @dataclass(frozen=True, slots=True)

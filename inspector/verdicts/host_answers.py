@@ -58,7 +58,7 @@ def _crossed(found: HostLines) -> Iterator[Answer]:
 
 def _copied(one: Converted) -> int:
     """Bytes that were copied as a whole, where they are worth a sentence; else 0."""
-    made = 0 if one.how != "one block" or isinstance(one.became.bytes, Unknown) else one.became.bytes
+    made = one.made_bytes if one.how == "one block" else 0
     return made if made >= LEAST_BYTES else 0
 
 
@@ -69,7 +69,8 @@ def _largest(copied: list[tuple[int, HostLine, Converted]], language: str) -> An
     rest = sum(each[0] for each in copied) - bytes_
     more = f" {len(copied) - 1} more copied {size(rest)}." if rest else ""
     what = f"{given} of {one.given.length:,} → {became}"
-    text = f"Line {line.inside.line} copied {size(bytes_)} to {to}, as one block: {what}.{more}"
+    as_ = f"{one.times} blocks, the largest" if one.times > 1 else "one block:"
+    text = f"Line {line.inside.line} copied {size(bytes_)} to {to}, as {as_} {what}.{more}"
     return answer("host-copied", text, LINES, costs_bytes=bytes_)
 
 

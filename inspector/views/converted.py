@@ -79,8 +79,10 @@ def _of_line(line: HostLine, language: str, longest: int, indent: int) -> Iterat
     first = True
     for one in _shown(line):
         way = f"{language} → Python" if one.to_python else f"Python → {language}"
-        is_whole = bool(line.whole and one.name)
-        said = (Span(f" {way}  ", "dim"), Span(line.whole if is_whole else f"{_sides(one)}{_times(one)}"))
+        is_frame = not one.to_python and line.whole.startswith("pandas.")
+        is_whole = is_frame or bool(line.whole and one.name)
+        whole = line.whole.rpartition(".")[2] if is_frame else line.whole
+        said = (Span(f" {way}  ", "dim"), Span(whole if is_whole else f"{_sides(one)}{_times(one)}"))
         if first:
             yield _placed(line.inside, indent, said)
         elif not is_whole:
@@ -117,7 +119,9 @@ def _measured(one: Converted) -> str:
     amount = f"the same {sizes[0]}" if one.how == "shared" and sizes else " → ".join(sizes)
     name = f"{one.name}  " if one.name else ""
     calls = f", {one.calls:,} calls" if one.how == "one by one" and one.calls else ""
-    how = "copied as one block" if one.how == "one block" else one.how
+    how: str = "copied as one block" if one.how == "one block" else one.how
+    if one.how == "one block" and one.times > 1:
+        how, amount = f"copied as {one.times:,} blocks", size(one.made_bytes)
     return f"{name}{how}{calls}  {amount}  {duration(one.ns)}"
 
 

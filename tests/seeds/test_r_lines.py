@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -153,12 +154,18 @@ def test_a_profile_of_the_user_runs_and_options_stay(tmp_path: Path) -> None:
 
 
 def test_a_copy_as_one_block_is_the_first_sentence(tmp_path: Path) -> None:
-    """reticulate#987: is a NumPy array copied on its way to R?"""
-    lines = ("library(reticulate)", "np <- import('numpy', convert = FALSE)", "x <- np$ones(1000000L)")
-    script = "\n".join((*lines, "y <- py_to_r(x)", ""))
-    first, second, *_ = " ".join(traced(tmp_path, script).stdout.split()).split(". ")
-    assert first == "Line 4 copied 8.0 MB to R, as one block: ndarray of 1,000,000 → numeric array"
-    assert second == "3 conversions in 2 lines of R"
+    """reticulate#987: is a NumPy array copied on its way to R? A frame is, once for each column."""
+    frame = "pd.DataFrame({'a': np.ones(500000), 'b': np.ones(500000)})"
+    lines = ("library(reticulate)", "np <- import('numpy', convert = FALSE)", "x <- np$ones(1000000L)",
+             "y <- py_to_r(x)", 'py_run_string("import numpy as np, pandas as pd")',
+             f'd <- py_eval("{frame}", convert = FALSE)', "e <- py_to_r(d)")  # fmt: skip
+    screen = " ".join(traced(tmp_path, "\n".join((*lines, ""))).stdout.split())
+    assert "e <- py_to_r(d) Python → R DataFrame copied as 2 blocks 8.0 MB" in screen
+    assert re.match(r"Line [47] copied 8.0 MB to R, as .* 1 more copied 8.0 MB. ", screen)
+    assert "py_run_string(" not in screen, "what reticulate does at each import is no conversion of the line"
+    screen = " ".join(traced(tmp_path, "\n".join((*lines[:4], ""))).stdout.split())
+    told = "Line 4 copied 8.0 MB to R, as one block: ndarray of 1,000,000 → numeric array. "
+    assert screen.startswith(f"{told}3 conversions in 2 lines of R.")
 
 
 AGAIN = """library(reticulate)

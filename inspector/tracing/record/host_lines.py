@@ -79,10 +79,13 @@ def _line(texts: list[str]) -> HostLine:
 
 
 def _converted(row: dict[str, Any], ns: int, calls: int, times: int) -> Converted:
+    became = from_wire(HostSide, row["became"])
+    made = 0 if isinstance(became.bytes, Unknown) else became.bytes * times
     return Converted(
         to_python=row["to_python"], name=row["name"], given=from_wire(HostSide, row["given"]),
-        became=from_wire(HostSide, row["became"]), how=row["how"], compared=row["compared"], calls=calls,
+        became=became, how=row["how"], compared=row["compared"], calls=calls,
         ns=ns, changes=tuple(from_wire(ValueChange, one) for one in row["changes"]), times=times,
+        made_bytes=made,
     )  # fmt: skip
 
 
@@ -94,6 +97,7 @@ def _merge(known: list[Converted], more: Converted) -> None:
             known[at] = replace(
                 largest, changes=_changes(one, more), compared=one.compared and more.compared,
                 calls=one.calls + more.calls, ns=one.ns + more.ns, times=one.times + more.times,
+                made_bytes=one.made_bytes + more.made_bytes,
             )  # fmt: skip
             return
     known.append(more)

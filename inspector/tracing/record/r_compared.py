@@ -108,6 +108,11 @@ class Pair:
         if len(theirs) != len(ours):
             self.compared = False
             return
+        if self.value.type == r.REAL and "integer64" in r.texts(self.held.get("class"), 1):
+            wide = array("q", ours.tobytes())  # bit64 keeps whole numbers in the bytes of doubles
+            if found := [at for at, one in enumerate(wide) if one != theirs[at]]:
+                yield self._change("value", where, found, str(wide[found[0]]), _python(theirs[found[0]]))
+            return
         missing = self.value.type in (r.LOGICAL, r.INTEGER)
         gone = (
             [at for at, one in enumerate(ours) if one == r.NA_INTEGER]

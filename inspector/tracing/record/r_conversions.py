@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Collection
 from pathlib import Path
@@ -57,7 +58,7 @@ class RConversions:
         texts: tuple[str, ...],
         frame: int,
     ) -> None:
-        if texts and texts[-1]:
+        if texts and (texts[-1] or _is_importing()):
             self._write({"starting": stop - start, "at": time.time()})
             return
         value = header(sexp)
@@ -85,6 +86,14 @@ class RConversions:
     def _write(self, row: Any) -> None:
         with self._path.open("a") as file:
             file.write(json.dumps(row) + "\n")
+
+
+def _is_importing() -> bool:
+    """Whether Python tells reticulate which module it imports."""
+    running = sys._getframe().f_back
+    while running is not None and running.f_code.co_filename.endswith((__file__, "/rpytools/call.py")):
+        running = running.f_back
+    return running is not None and running.f_code.co_filename.endswith("/rpytools/loader.py")
 
 
 def _column(frame: int, sexp: int) -> str:

@@ -9,7 +9,7 @@
 local({
     starts <- c("ensure_python_initialized", "library", "require", "loadNamespace", "requireNamespace", "import",
                 "use_python", "use_virtualenv", "use_condaenv", "py_config", "py_discover_config", "py_available",
-                "py_module_available", "py_resolve_module_proxy")
+                "py_module_available", "py_resolve_module_proxy", "py_flush_output")
     file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1L])
     parsed <- if (is.na(file)) NULL else tryCatch(parse(file, keep.source = TRUE), error = function(e) NULL)
     refs <- attr(parsed, "srcref")
