@@ -11,7 +11,7 @@ class Item:
     """One object that a container holds directly."""
 
     key: str
-    """Its place: "[3]", "['k']"; "" where it has none."""
+    """Its place: "[3]", "['k']", ".args[0]", of a closure the variable; "" where it has none."""
     what: str
     """"ndarray float64 (1000,)", "list (3 items)"."""
     bytes: int
@@ -39,7 +39,7 @@ class Contents:
     complete: bool
     """Whether all objects were counted; False if the look ended at its bound."""
     items: tuple[Item, ...] = ()
-    """Those with most bytes, at most 8; only of an exact dict, list or tuple."""
+    """Those with most bytes, at most 8; of an exact dict, list or tuple, and of what callables keep."""
     boxes: tuple[ContentBox, ...] = ()
     """Itself and what its places refer to; only of an exact dict, list or tuple of at most 8 places."""
     opaque: tuple[str, ...] = ()

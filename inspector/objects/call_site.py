@@ -23,15 +23,17 @@ _OTHERS = (
     "<__array_function__",
     "<eval_with_key>",  # what torch.compile and torch.fx write
     "/torchinductor_",
-    "/inspector/tracing/",
     "/lib/python3",
     "/reticulate/python/",
 )
+_INSTALLED_IN = __file__.rpartition("inspector/objects/")[0]
+_OWN = (f"{_INSTALLED_IN}inspector/", f"{_INSTALLED_IN}magics/")
+"""The tool's own code: in a checkout where it is installed in place."""
 
 
 def is_users(file: str) -> bool:
     """Whether code of a file is the user's own: not of an installed package, nor of the standard library."""
-    return not any(other in file for other in _OTHERS)
+    return not (file.startswith(_OWN) or any(other in file for other in _OTHERS))
 
 
 def argument_text(frame: FrameType, function: str) -> str:

@@ -86,6 +86,7 @@ int error_no_memory(void);
     PART(lazy_vector) \
     PART(ring_read) \
     PART(interned) \
+    PART(sites) \
     PART(stacks) \
     PART(lines) \
     PART(journal) \

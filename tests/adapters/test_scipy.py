@@ -75,3 +75,11 @@ def test_whose_the_arrays_of_a_matrix_are(sparse: Any, look: Look) -> None:
     assert titles == {"data": "foreign", "indices": "owned", "indptr": titles["indptr"]}
     fresh = {layer.title for layer in look(sparse.random(50, 50, 0.5, "csr", random_state=0)).layers}
     assert fresh == {"owned"}
+
+
+def test_the_first_sentence_on_a_sparse_matrix(sparse: Any) -> None:
+    x = sparse.random(1000, 1000, 0.01, "csr", random_state=0)
+    (said, *_) = inspector.inspect(x, name="x").answers.rows
+    assert said.text == (
+        "Has 124 kB in 3 blocks: `data`, `indices` and `indptr`; as one dense array it would be 8.0 MB."
+    )

@@ -119,7 +119,9 @@ def test_ordinary_objects_seem_to_stand_nowhere_unaligned() -> None:
     """Functions and methods too, though the bytecode that calls them keeps their addresses unaligned."""
     objects: list[Any] = [make() for make in (unnamed.Thing, list, dict, set, object) for _ in range(16)]
     objects += [unnamed.Thing, owners, print, dict, test_each_of_the_seven_places_is_read, pytest]
-    objects += [f"text {n}" for n in range(14)]  # no letters: their addresses are as small as numbers by chance
+    objects += [
+        f"text {n}" for n in range(14)
+    ]  # no letters: their addresses are as small as numbers by chance
     assert len(objects) == 100
     for one in objects:
         subject = _native.Subject(one)

@@ -299,3 +299,24 @@ def test_elements_in_another_order_are_a_copy_of_them(text: str, tmp_path: Path)
     assert (row.verdict, row.of, row.certain, row.copied_bytes) == ("copied", "a", True, names["r"].nbytes)
     assert np.isin(names["r"], names["a"]).all() and SELECTIONS[text] in row.reason
     assert [trace.lines[str(path), line].verdict for line in (5, 6)] == ["new values", "new values"]
+
+
+IN_PLACE = """\
+import sys
+sys.path.insert(0, {folder!r})
+import numpy as np, inspector
+from inspector import lazy
+with inspector.trace("numpy") as t:
+    b = np.asarray(lazy.abs(np.arange(4096.0)))
+    inspector.compare(b, b[::2])
+print(inspector.__file__, *{{row.site.file for row in t.statements.rows}})
+"""
+
+
+def test_the_tools_own_lines_are_no_users_lines_where_it_is_installed_in_place(tmp_path: Path) -> None:
+    """Outside of site-packages, as `pip install -e .` leaves it."""
+    (tmp_path / "inspector").symlink_to(Path(inspector.__file__).parent)
+    program = tmp_path / "program.py"
+    program.write_text(IN_PLACE.format(folder=str(tmp_path)))
+    done = subprocess.run([sys.executable, "-P", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(tmp_path / "inspector/__init__.py"), str(program)]

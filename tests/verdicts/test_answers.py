@@ -2,14 +2,17 @@
 
 # SPDX-License-Identifier: MIT
 import array
+import collections
 import functools
 import re
 import subprocess
 import sys
+import types
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import greenlet
 import numpy as np
 import pytest
 
@@ -102,7 +105,7 @@ class Model:
 def test_a_container_weighs_what_it_holds(made: Any) -> None:
     held = made([np.ones(1_000_000), np.ones(1_000_000)])
     first = inspector.inspect(held).answers.rows[0]
-    assert first.text == "16 MB in all, nearly all in 2 arrays."
+    assert re.fullmatch(r"16 MB in all, nearly all in 2 arrays( of its `.args\[0\]`)?\.", first.text)
     assert 16_000_000 < first.costs_bytes < 16_010_000
 
 
@@ -281,3 +284,25 @@ def test_tables_that_share_columns_are_named(tmp_path: Path) -> None:
     assert "1,000 rows × 2 columns, 16 kB. held by" in own
     assert "Shares its 8.0 kB with df['v'] until one of them is written (copy-on-write)." in column
     assert "The first write copies 8.0 kB; df['v'] keeps the old values." in column
+
+
+def test_what_callables_and_namespaces_keep_is_named_by_its_place() -> None:
+    held = np.ones(10_000)
+    closure = (lambda kept: lambda: kept)(held)
+    keepers = {
+        "args[0]": functools.partial(print, held),
+        "keywords['file']": functools.partial(print, file=held),
+        "kept": closure,
+        "__self__": types.MethodType(print, held),
+        "a": types.SimpleNamespace(a=held),
+    }
+    for place, x in keepers.items():
+        (said, *_) = texts(inspector.inspect(x, name="x"))
+        assert re.fullmatch(r"8\d kB in all, nearly all in its `\.?([^`]+)`: an ndarray .*", said)[1] == place  # type: ignore[index]
+
+
+def test_what_no_adapter_knows_is_said_to_be_unknown() -> None:
+    (said,) = texts(inspector.inspect(greenlet.greenlet(len), name="x"))
+    assert said == "What it keeps in C is not known: no adapter knows `greenlet.greenlet`."
+    pair = collections.namedtuple("pair", "a b")(np.ones(10_000), 1)
+    assert "C code" not in texts(inspector.inspect(pair, name="x"))[0], "it has no struct of its own"

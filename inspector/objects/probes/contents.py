@@ -35,9 +35,20 @@ MOST_ASKED: Final = 16
 MOST_NAMED: Final = 8
 """Items that the fact describes one by one."""
 _SIZED: Final = (list, tuple, dict, set, frozenset, collections.deque)
-_CONTAINERS: Final = (*_SIZED, functools.partial, types.FunctionType)
+_CONTAINERS: Final = (
+    *_SIZED,
+    functools.partial,
+    types.FunctionType,
+    types.MethodType,
+    types.SimpleNamespace,
+)
+_KEYED: Final = (list, tuple, dict)
 _PLAIN: Final = (int, float, complex, str, bytes, bytearray, bool, type(None), dict, list, tuple)
 _BYTES: Final = (bytes, bytearray)
+
+
+class Place(str):
+    """Where an object that is no plain container keeps another, as one would name it: ".args[0]", "n"."""
 
 
 def contents(subject: _native.Subject) -> Contents | None:
@@ -65,7 +76,7 @@ def contents(subject: _native.Subject) -> Contents | None:
         _payload(arrays),
         complete,
         tuple(_items(list(values.values()), rows, keys)),
-        boxes(x, Words(_what, _key)) if keys and len(x) <= MOST_SLOTS else (),
+        boxes(x, Words(_what, _key)) if keys and type(x) in _KEYED and len(x) <= MOST_SLOTS else (),
         tuple(dict.fromkeys(map(type_name, opaque)))[:MOST_NAMED],
     )
 
@@ -82,16 +93,30 @@ def _items(values: list[_native.Subject], rows: list[Walked], keys: dict[int, li
     for at in sorted(range(len(values)), key=lambda at: -weights[at])[:MOST_NAMED]:
         one = values[at]
         places = keys[one.address]
-        yield Item(f"[{_key(places[0])}]", _what(one.get()), weights[at], Address(one.address), len(places))
+        place = places[0] if type(places[0]) is Place else f"[{_key(places[0])}]"
+        yield Item(place, _what(one.get()), weights[at], Address(one.address), len(places))
 
 
 def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
-    """(key or index, item) of an exact dict, list or tuple without empty slots."""
+    """(key or index, item) of an exact dict, list or tuple without empty slots; what a callable keeps."""
     if type(x) is dict:
         yield from list(islice(x.items(), MOST_PAIRS))
     elif (type(x) is list or type(x) is tuple) and len(x) <= MOST_COPIED:
         has_empty_slots = len(referents((x,))) != len(x)  # those cannot be copied; referents have no order
         yield from () if has_empty_slots else enumerate(x[:MOST_PAIRS])
+    elif type(x) is functools.partial:
+        yield from ((Place(f".args[{n}]"), one) for n, one in enumerate(x.args[:MOST_PAIRS]))
+        yield from (
+            (Place(f".keywords[{name!r}]"), one) for name, one in islice(x.keywords.items(), MOST_PAIRS)
+        )
+    elif type(x) is types.MethodType:
+        yield Place(".__self__"), x.__self__
+    elif type(x) is types.SimpleNamespace:
+        kept = types.SimpleNamespace.__dict__["__dict__"].__get__(x)
+        yield from ((Place(f".{name}"), one) for name, one in islice(kept.items(), MOST_PAIRS))
+    elif type(x) is types.FunctionType and x.__closure__:
+        for name, cell in zip(x.__code__.co_freevars, x.__closure__, strict=True):
+            yield from ((Place(name), one) for one in referents((cell,)))
 
 
 def _key(key: Any) -> str:
@@ -113,8 +138,16 @@ def _is_opaque(kind: type) -> bool:
     """Whether its objects may keep bytes that nothing tells: a C type of a library without an adapter."""
     if any(kind is known for known in _PLAIN) or adapter_of(kind) is not None or plain(kind) is not None:
         return False
-    top = full_name(kind).partition(".")[0] if "." in full_name(kind) else "builtins"
-    return top not in sys.stdlib_module_names and top != "builtins"
+    return any(map(_is_foreign, type_bases(kind)))
+
+
+def _is_foreign(base: type) -> bool:
+    """Whether a class is made in C, by others than Python and NumPy, whose types tell what they keep."""
+    top = full_name(base).partition(".")[0] if "." in full_name(base) else "builtins"
+    if top in sys.stdlib_module_names or top in ("builtins", "numpy"):
+        return False
+    row = _native.type_layout(_native.Subject(base))
+    return row is None or bool(row["origin"])
 
 
 def _is_in_graph(x: Any) -> bool:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator, Mapping
 from math import prod
+from sys import stdlib_module_names
 from typing import Any
 
 from inspector.facts.amounts import counted, size, with_article
@@ -32,13 +33,25 @@ OVER_BYTES = ("bytes", "bytearray", "mmap.mmap", "memoryview", "SharedMemory")
 _OWNERS_SAID = ("numpy.ndarray", "numpy.ma.MaskedArray", "torch.Tensor", "array.array", "pandas.Series")
 """Types whose objects are as often views: "owns its bytes" is worth a sentence."""
 
+MOST_BLOCKS = 4
 _CALLS = {"next()": "Makes its items one by one, when `next()` asks for them.", "a call": ""}
 """What lazy objects of Python wait for -> the sentence; "" where it is not worth one."""
 
 
 def what(name: str, facts: Facts) -> Iterator[Answer]:
     """One sentence on what the object is, or none where the headline says it all."""
-    rules = (_gone, _table, _not_computed, _mapped, _shared_until_written, _view, _owner, _container)
+    rules = (
+        _gone,
+        _table,
+        _not_computed,
+        _mapped,
+        _shared_until_written,
+        _view,
+        _blocks,
+        _owner,
+        _container,
+        _opaque,
+    )
     yield from next((found for rule in rules if (found := tuple(rule(facts)))), ())
 
 
@@ -279,6 +292,37 @@ def _owner(facts: Facts) -> Iterator[Answer]:
     yield answer("owner", text, "buffer.owns", costs_bytes=buffer.logical_bytes)
 
 
+def _blocks(facts: Facts) -> Iterator[Answer]:
+    """Several blocks of bytes that are no columns: a sparse matrix, an array with a mask."""
+    buffer, fact = known(facts, "buffer"), known(facts, "materialization")
+    if buffer is None or fact is None or len(buffer.spoken) < 2 or known(facts, "model"):
+        return
+    blocks = [layer.what.partition(" ")[0] for layer in fact.layers if layer.level == "buffer"]
+    total, later = number(buffer.logical_bytes), number(fact.logical_bytes)
+    if len(blocks) != len(buffer.spoken) or not total:
+        return
+    names = [code(name) for name in blocks if name.isidentifier()]
+    which = f": {listed(names)}" if len(set(names)) == len(blocks) <= MOST_BLOCKS else ""
+    dense = f"; as one dense array it would be {size(later)}" if later > 2 * total else ""
+    text = f"Has {size(total)} in {counted(len(blocks), 'block')}{which}{dense}."
+    yield answer("blocks", text, "buffer.logical_bytes", "materialization.layers", costs_bytes=total)
+
+
+def _opaque(facts: Facts) -> Iterator[Answer]:
+    """An object of C code that no adapter knows: its struct's size says little."""
+    fact, found = known(facts, "materialization"), known(facts, "object")
+    reason = getattr(getattr(fact, "state", None), "reason", "")
+    if found is None or not reason.startswith("opaque") or known(facts, "contents") or known(facts, "buffer"):
+        return
+    top, _, inside = found.type_name.partition(".")
+    of_others = inside and top not in ("numpy", "__main__", *stdlib_module_names)
+    if of_others or (
+        isinstance(found.defined_in, str) and "-packages/" in found.defined_in and top != "numpy"
+    ):
+        text = f"What it keeps in C is not known: no adapter knows {code(found.type_name)}."
+        yield answer("opaque", text, "materialization.state", certain=False)
+
+
 def _sharer(buffer: Buffer) -> Answer:
     """One of several objects over one block that none of them owns alone."""
     whole, name, count = size(number(buffer.logical_bytes)), buffer.shared_with, number(buffer.sharers)
@@ -299,6 +343,11 @@ def _container(facts: Facts) -> Iterator[Answer]:
     whole = number(kept.retained_bytes) if kept is not None else 0
     total = max(found.size_bytes + held.bytes, whole)
     inside = f", {_share(held.arrays_bytes, total)} in {counted(held.arrays, 'array')}" if held.arrays else ""
+    if held.items and held.items[0].key[:1] != "[" and held.items[0].bytes > 0.95 * total:
+        most = held.items[0]
+        inside = f", nearly all in its {code(most.key)}: {with_article(most.what)}"
+        if held.arrays > 1:
+            inside = f", nearly all in {counted(held.arrays, 'array')} of its {code(most.key)}"
     opaque = () if whole else held.opaque[:3]
     besides = f", besides what C code keeps for {listed(map(code, opaque))}" if opaque else ""
     if held.complete:

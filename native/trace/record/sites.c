@@ -8,6 +8,8 @@
 #define INSPECTOR_INTERNALS
 #include "trace/record/sites.h"
 
+#include <limits.h>
+
 enum { FRAMES_WALKED = 512 }; // an import of torch is 300 frames deep
 enum { NAMES_HASHED = 1 << 13, NAMES_MAX = NAMES_HASHED / 2 };
 
@@ -21,6 +23,29 @@ typedef struct {
 static known_name known[NAMES_HASHED];
 static int known_count;
 
+// The folder that the tool's own package lies in, "/" at its end; "" if unknown.
+static char own_parent[PATH_MAX];
+
+// Whether a file is the tool's: in an editable install it lies in a checkout, not in site-packages.
+static int is_own(const char *path) {
+    size_t length = strlen(own_parent);
+    return length && strncmp(path, own_parent, length) == 0 &&
+           (strncmp(path + length, "inspector/", 10) == 0 || strncmp(path + length, "magics/", 7) == 0);
+}
+
+int sites_exec(PyObject *module) {
+    (void)module;
+    PyObject *package = PyDict_GetItemString(PyImport_GetModuleDict(), "inspector"); // borrowed
+    _owned_ PyObject *file = package ? PyObject_GetAttrString(package, "__file__") : NULL;
+    const char *path = file && PyUnicode_Check(file) ? PyUnicode_AsUTF8(file) : NULL;
+    size_t length = path ? strlen(path) : 0, tail = strlen("inspector/__init__.py");
+    if (length > tail && length - tail < sizeof own_parent) {
+        memcpy(own_parent, path, length - tail);
+    }
+    PyErr_Clear();
+    return 0;
+}
+
 static origin origin_by_name(PyObject *file) {
     if (!PyUnicode_IS_COMPACT_ASCII(file)) {
         return FROM_USER;
@@ -31,9 +56,9 @@ static origin origin_by_name(PyObject *file) {
                : strncmp(path, "<__array_function__", 19) == 0 ? FROM_PACKAGE
                                                                : FROM_USER;
     }
-    return strstr(path, "-packages/") || strstr(path, "/reticulate/python/") ? FROM_PACKAGE
-           : strstr(path, "/lib/python3")                                    ? FROM_STDLIB
-                                                                             : FROM_USER;
+    return is_own(path) || strstr(path, "-packages/") || strstr(path, "/reticulate/python/") ? FROM_PACKAGE
+           : strstr(path, "/lib/python3")                                                    ? FROM_STDLIB
+                                                                                             : FROM_USER;
 }
 
 static inline origin origin_of(PyCodeObject *code) {
