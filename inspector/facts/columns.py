@@ -67,6 +67,7 @@ COLUMNS: Final = {
     "previews": "preview:Previews",
     "prediction": "preview:Prediction",
     "leaks": "leaks:Leaks",
+    "catalogue": "catalogue:Rules",
 }
 """Column -> file in inspector/facts and class in it, in the order of a report."""
 

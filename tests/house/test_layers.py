@@ -19,7 +19,7 @@ DEBUGGER = {"debugger", "debugger.memory", "debugger.presets", "debugger.attach"
 DEBUGGER |= {"debugger.waiting", "debugger.dap", "debugger.kernel"}
 FLOOR_3 = {*OBJECT, *TRACING, *DEBUGGER, "objects.probes", "objects.preview", "ledger", "lazy"}
 FLOOR_3 |= {"sessions.compiler", "verdicts"}
-FACE = {"api", "sessions", "report", "errors", "facts", "faces", "objects"}
+FACE = {"api", "sessions", "sessions.catalogue", "report", "errors", "facts", "faces", "objects"}
 VERBS = {*FACE, "faces.cluster"}
 
 MAY_IMPORT = {
@@ -58,6 +58,7 @@ MAY_IMPORT = {
     "report": {*FLOOR_1, "views"},
     "api": {*FLOOR_3, "report", "views"},
     "sessions": {*FLOOR_3, "api", "report"},
+    "sessions.catalogue": {*FLOOR_3, "api", "report", "sessions"},
     "faces": FLOOR_1,  # options as data, words of progress
     "faces.assistants": FACE,
     "faces.cli": {*VERBS, "faces.screens", "faces.assistants"},  # the commands that open them
@@ -78,7 +79,7 @@ OUTSIDE = {
     "ipywidgets": {"magics"},
     "anywidget": {"magics"},
     "traitlets": {"magics"},
-    "numpy": {"adapters", "ledger", "lazy", "sessions.compiler"}
+    "numpy": {"adapters", "ledger", "lazy", "sessions.compiler", "sessions.catalogue"}
     | {"tracing.events", "tracing.record", "tracing.ask"},
     "pandas": {"adapters"},
     "pyarrow": {"tracing.ask"},

@@ -76,7 +76,8 @@ def test_each_line_does_what_its_values_say(tmp_path: Path) -> None:
     assert rows["b"].of == "frame['v']" and rows["e"].last_line == rows["e"].site.line + 2
     assert rows["e"].reason == "float64 → float32" and rows["e"].copied_bytes == names["e"].nbytes
     assert (rows["row"].at_least, rows["own"].times) == (True, 100)
-    assert rows["g"].verdict == "new" and rows["g"].reason == "in line 6" and rows["g"].copied_bytes == 0
+    assert rows["g"].verdict == "new values" and rows["g"].reason == "in line 6"
+    assert rows["g"].copied_bytes == 0
     assert trace.lines["app.py", 5].verdict == "new values" and trace.lines["app.py", 14].target == "e"
     in_place = [row.site.line for row in trace.statements.rows if row.verdict == "in place"]
     assert in_place == [20, 21]

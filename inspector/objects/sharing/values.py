@@ -24,6 +24,9 @@ MOST_RUNS = 1 << 12
 MOST_NUMBERS = 1 << 18
 """Most numbers of two formats that are compared one by one."""
 SAMPLE = 1000
+CHOSEN = 24
+CHOSEN_BYTES = 1 << 20
+"""Elements that are looked for in others, and most bytes of these."""
 ORDERS = (("C", "C"), ("F", "C"), ("C", "F"))
 _NUMBERS = frozenset("bBhHiIlLqQfd?")
 _WORDS: dict[int, Any] = {1: "B", 2: "H", 4: "I", 8: "Q"}
@@ -60,6 +63,59 @@ def same_items(source: Elements, items: list[Any] | tuple[Any, ...]) -> bool | N
     if raw is None or any(type(one) not in (int, float, bool) for one in found) or len(set(found)) == 1:
         return None
     return not any(_differ(x, y) for x, y in zip(_numbers(source, raw), found, strict=True))
+
+
+def chosen_from(block: Elements, others: tuple[Elements, ...]) -> bool | None:
+    """Whether the elements of a block are among those of others, in whatever order: by a sample of them.
+
+    None where that cannot be told: other types, single bytes, too many elements, all of them the same.
+    """
+    kind, size = letter(block.typestr), block.itemsize_bytes
+    alike = [one for one in others if letter(one.typestr) == kind and one.itemsize_bytes == size]
+    room = sum(one.range.bytes for one in alike)
+    if not alike or not block.size or size < 2 or not block.numeric or room > CHOSEN_BYTES:
+        return None
+    numbers = tuple(i * (block.size - 1) // max(CHOSEN - 1, 1) for i in range(min(CHOSEN, block.size)))
+    raw = _picked(block, "C", numbers)
+    given = [_gathered(one, "C", CHOSEN_BYTES) for one in alike]
+    if raw is None or None in given:
+        return None
+    found = {raw[at : at + size] for at in range(0, len(raw), size)}
+    if len(found) == 1 and len(numbers) > 1:
+        return None
+    return all(any(_stands_in(one, text or b"") for text in given) for one in found)
+
+
+def cast_of(source: Elements, made: Elements) -> bool:
+    """Whether the numbers of a block are those of another one in a narrower type: by a sample of them."""
+    kind, other = letter(made.typestr), letter(source.typestr)
+    if source.size != made.size or kind == other or not {kind, other} <= _NUMBERS - {"?"} or not made.size:
+        return False
+    numbers = tuple(i * (made.size - 1) // max(CHOSEN - 1, 1) for i in range(min(CHOSEN, made.size)))
+    raw, given = _picked(made, "C", numbers), _picked(source, "C", numbers)
+    if raw is None or given is None or raw == raw[: made.itemsize_bytes] * len(numbers):
+        return False
+    pairs = zip(_numbers(source, given), _numbers(made, raw), strict=True)
+    return all(_narrowed(x, kind, made.itemsize_bytes) == y for x, y in pairs)
+
+
+def _narrowed(number: float, kind: str, size: int) -> float | None:
+    """A number as C converts it to a type; None for what has no defined result."""
+    try:
+        if kind in "fd":
+            return float(struct.unpack(kind, struct.pack(kind, number))[0])
+        whole = int(number) & ((1 << 8 * size) - 1)
+    except (OverflowError, ValueError):
+        return None
+    return whole - (1 << 8 * size) if kind.islower() and whole >> (8 * size - 1) else whole
+
+
+def _stands_in(one: bytes, text: bytes) -> bool:
+    """Whether an element is one of those that follow each other in `text`."""
+    at = text.find(one)
+    while at >= 0 and at % len(one):
+        at = text.find(one, at + 1)
+    return at >= 0
 
 
 def _incomparable(a: Elements, b: Elements) -> str:

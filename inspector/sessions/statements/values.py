@@ -4,7 +4,7 @@
 import ast
 import inspect
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from types import CellType, FrameType
@@ -21,7 +21,7 @@ from inspector.objects.classes import type_name
 from inspector.objects.sharing.made_from import made_from
 from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
 from inspector.objects.sharing.one_file import by_file
-from inspector.objects.sharing.values import SAMPLE, same_items
+from inspector.objects.sharing.values import SAMPLE, cast_of, chosen_from, same_items
 from inspector.objects.sharing.values import values as compared
 
 NONE: Final = ()
@@ -120,8 +120,8 @@ def elements_of(value: Any) -> Blocks:
     """The blocks of a value, or of the items of a short list, tuple or dict; () where none are known."""
     if type(value) in _SIMPLE:
         return ()
-    if type(value) in (list, tuple, dict):
-        items = list(value.values()) if type(value) is dict else value
+    if type(value) in (list, tuple, dict) or _is_named(value):
+        items = list(value.values() if type(value) is dict else _items(value))
         held = items if len(items) <= MOST_ITEMS else ()
         plain = (one for one in held if type(one) not in (list, tuple, dict))
         return tuple(block for one in plain for block in elements_of(one))
@@ -144,6 +144,15 @@ def before(value: Any, sample: bool) -> Before | None:
     table = adapter.columns(value, 0) if adapter is not None else None
     columns = table[1] if table is not None else 1
     return Before(id(value), blocks, total_of(subject, blocks), columns, sampled(blocks) if sample else 0)
+
+
+def _items(value: Any) -> Iterator[Any]:
+    return iter(value) if type(value) is list else tuple.__iter__(value)
+
+
+def _is_named(value: Any) -> bool:
+    """Whether it is a namedtuple, as `numpy.linalg.svd` gives one: its items are read without its code."""
+    return isinstance(value, tuple) and type(value).__len__ is tuple.__len__
 
 
 def _keeps_unseen(value: Any) -> bool:
@@ -180,13 +189,30 @@ def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[s
             doubt = Unknown("not all blocks of an operand are known")
     if doubt is not None:
         return Related("unknown", "", doubt, "", False)
+    return _apart(value, blocks, operands, now)
+
+
+def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related:
+    """Of a value with none of the operands' bytes: the operand that has its elements, else the first one."""
+    found: list[Related] = []
+    given: list[Elements] = []
     for name, one in operands.items():
         if one.items:
-            return Related("apart", name, 0, "", False)
+            return found[0] if found else Related("apart", name, 0, "", False)
         live = now.get(name, NONE)
         if live and id(live[0]) == one.address:
-            return _compared(name, live[0], value)
-    return Related("apart", "", 0, "", False)
+            found.append(_compared(name, live[0], value))
+            given += one.blocks
+            if found[-1].values == "equal":
+                return found[-1]
+            if len(blocks) == 1 and any(cast_of(block, blocks[0]) for block in one.blocks):
+                return replace(found[-1], values="equal", compared_all=False)
+    if not found:
+        return Related("apart", "", 0, "", False)
+    chosen = [chosen_from(block, tuple(given)) for block in blocks[:CHUNKS]]
+    if None in chosen or len(blocks) > CHUNKS:
+        return found[0]
+    return replace(found[0], values="equal" if all(chosen) else "different", compared_all=False)
 
 
 def unpacked(
@@ -210,6 +236,12 @@ def apart_from(value: Any, blocks: Blocks, operand: Before) -> Blocks:
     pieces = columns if bytes_of(columns) == bytes_of(blocks) else blocks
     met = {id(mine) for _, mine in meetings((operand.blocks, pieces)).get((0, 1), [])}
     return tuple(one for one in pieces if id(one) not in met and one.range.bytes)
+
+
+def apart_of(blocks: Blocks, other: Before) -> Blocks:
+    """Those of some blocks that meet none of another operand's."""
+    met = {id(mine) for _, mine in meetings((other.blocks, blocks)).get((0, 1), [])}
+    return tuple(one for one in blocks if id(one) not in met)
 
 
 def bytes_of(blocks: Blocks) -> int:

@@ -162,6 +162,9 @@ class StatementWatch:
         found = self._bound(running, target, value, blocks, replace(how, relation=relation, of=of))
         found = replace(found, items=operand.items if operand else "", parts=_woven(operand, blocks))
         rest = values.apart_from(value, blocks, operand) if how.relation == "view" and operand else ()
+        others = (one for one in running.operands.values() if one is not operand)
+        for other in others if rest else ():
+            rest = values.apart_of(rest, other)
         if operand is None or not rest or isinstance(found.bytes, Unknown):
             self._add(found)
             return

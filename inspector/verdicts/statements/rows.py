@@ -144,7 +144,7 @@ def _bound(seen: _Seen, value: Bound, made: list[Copy], any_copied: bool, others
     """The row of a value. `made`: by the calls whose result it is; `any_copied`: some call copied bytes."""
     did, reason, certain = _said(value, made, any_copied)
     by_operator = maker(value, seen.operators)
-    if by_operator is not None:
+    if by_operator is not None and not (value.values == "equal" and value.compared_all):
         if did != did_of(by_operator):
             did, reason, made = did_of(by_operator), by_operator.name, []
         certain = True
@@ -184,6 +184,8 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
     if value.became:
         return "copied", f"became {value.became}", value.compared_all
     copied = [copy for copy in made if copy.verdict == "copied"]
+    if value.values == "different" and not [one for one in copied if one.confidence != "likely"]:
+        return "new values", "", True
     if value.values == "equal" or copied:
         reason = brief(copied[-1]) if copied else f"the elements of {value.of}"
         return "copied", of_parts(value) or reason, bool(copied) or value.compared_all
@@ -213,7 +215,7 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
         return [_with(seen, row, () if whole == "copied" else _inside(seen, copied))]
     fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
     named = sorted((one for one in found if _names(seen.written, one)), key=lambda one: -one.span_bytes)
-    first = next(iter([*named, *copied, *fresh, *found]), None)
+    first = next(iter([*named, *copied, *fresh]), None)
     if first is None and not (seen.losses or seen.calls or seen.materialized):
         return []
     did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]
