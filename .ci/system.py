@@ -41,6 +41,7 @@ PACKAGES = {
         ("command -v R", "r-base-core"),
         (R_PACKAGE.format("reticulate"), "r-cran-reticulate"),
         (R_PACKAGE.format("IRkernel"), "r-cran-irkernel"),
+        ("command -v cargo && ls -d /usr/share/cargo/registry/pyo3-0*", "cargo librust-pyo3-dev"),
         (R_PACKAGE.format("vroom"), "r-cran-vroom"),  # its columns are ALTREP vectors
         (LINKS, "libblas-dev libbz2-dev libicu-dev liblzma-dev libpcre2-dev libtirpc-dev zlib1g-dev"),
     ],

@@ -38,7 +38,8 @@ def answers(found: Statements, trace: Trace) -> Iterator[Answer]:
         return
     yield from _lost(rows)
     yield from _hosted(trace)
-    yield _copied(rows, trace)
+    if rows or trace.calls or not trace.hosted.asked:
+        yield _copied(rows, trace)
     yield from worth_a_change(rows)
     if trace.calls_skipped:
         text = f"A sample: {trace.calls_skipped:,} calls from Python left out."
@@ -111,6 +112,11 @@ def _hosted(trace: Trace) -> Iterator[Answer]:
         where = f" from {counted(len(trace.hosted.own_lines), 'line')}" if trace.hosted.own_lines else ""
         text = f"{hosts} called Python's C API {counted(trace.hosted.asked, 'time')}{where}."
         yield answer("hosted", text, "trace.hosted")
+    if lost := [call for call in trace.hosted.calls if call.lost]:
+        site = lost[0].site
+        where = "" if isinstance(site, Unknown) else f" in line {site.line}"
+        count = counted(sum(call.times for call in lost), "value")
+        yield answer("host-lost", f"{count} lost, the first{where}: {lost[0].lost}.", "trace.hosted")
 
 
 def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:

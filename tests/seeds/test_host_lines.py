@@ -117,6 +117,8 @@ def test_each_call_has_the_line_that_led_to_it(
         and "dlopen" not in report.drawn(everything=True).to_text()
     )
     assert ("LOST  wrapped" in text) == (language == "c")
+    assert "No call into native code" not in text
+    assert ("1 value lost, the first in line 9: wrapped" in " ".join(text.split())) == (language == "c")
 
 
 def test_a_stripped_host_has_no_lines_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
