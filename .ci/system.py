@@ -35,7 +35,11 @@ PACKAGES = {
     "swift": [("command -v debootstrap", "debootstrap")],
     "sid": [("command -v mmdebstrap", "mmdebstrap")],
     "compiler": [("command -v gcc", "gcc libc6-dev")],
-    "chromium": [("command -v chromium", "chromium fonts-dejavu-core")],
+    "chromium": [
+        ("command -v chromium", "chromium fonts-dejavu-core"),
+        (R_PACKAGE.format("IRkernel"), "r-cran-irkernel"),
+        (R_PACKAGE.format("reticulate"), "r-cran-reticulate"),
+    ],
     "R": [
         ("command -v g++", "g++"),
         ("command -v R", "r-base-core"),

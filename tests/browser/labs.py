@@ -100,10 +100,10 @@ class Lab:
         if not request.url.startswith((self.server.address, "data:", "blob:")):
             self.strangers.append(request.url)
 
-    def run(self, *cells: str, page: Any = None, front: str = "") -> list[Any]:
+    def run(self, *cells: str, page: Any = None, front: str = "", kernel: str = "python3") -> list[Any]:
         """A new notebook with these cells, run to its end; the output area of each, as a locator."""
         page = page or self.page
-        self.server.show(page, self.written(*cells), len(cells), front)
+        self.server.show(page, self.written(*cells, kernel=kernel), len(cells), front)
         page.evaluate(RUN)
         page.wait_for_function(RAN)
         areas = outputs(page)
