@@ -84,4 +84,9 @@ def _alt(boxes: Sequence[ContentBox]) -> str:
 
 def _aim_words(slot: ContentSlot, boxes: Sequence[ContentBox]) -> str:
     aim = boxes[slot.box]
-    return f"is {slot.text}" if slot.box < 0 else f"refers to {aim.name or aim.what}"
+    if slot.box < 0:
+        return f"is {slot.text}"
+    held = ", ".join(
+        f"{one.key} {one.text or boxes[one.box].name or boxes[one.box].what}" for one in aim.slots
+    )
+    return f"refers to {aim.name or aim.what}{f' with {held}' if held and slot.box else ''}"

@@ -60,7 +60,9 @@ def lit(facts: Mapping[str, Any]) -> Iterator[Line | Picture]:
     name = base.shown_by or base.name
     yield Line("in", (Span(name, "name"), Span(f"  {base.shape}, its elements by number", "dim")))
     drawn = boxed(_ended(cells, corner, rows, columns))
-    yield Picture(tuple(map(tuple, drawn)), alt=f"The elements of {name} that it shows.")
+    shown = sum(cell != DARK for line in cells for cell in line)
+    seen = f"Of the {sum(map(len, cells)):,} elements of {name} that are drawn it shows {shown:,}"
+    yield Picture(tuple(map(tuple, drawn)), alt=f"{seen}: every cell that has a number.")
 
 
 def _is_plain(base: Holder, layout: Layout) -> bool:

@@ -175,7 +175,9 @@ def strip(pages: Residency) -> Picture:
             runs.append(Span(SIGNS[letter], style))
     present = [letter for letter in SIGNS if letter in pages.strip]
     legend = "  ".join(f"{SIGNS[letter]} {KINDS[letter][0]}" for letter in present)
-    return Picture(((*runs, Span(f"   {legend}", "dim")),), f"pages in order: {legend}")
+    shares = {letter: 100 * pages.strip.count(letter) // len(pages.strip) for letter in present}
+    told = ", ".join(f"{KINDS[letter][0]} {share} %" for letter, share in shares.items())
+    return Picture(((*runs, Span(f"   {legend}", "dim")),), f"The pages of its bytes: {told}.")
 
 
 def _memory(fact: Materialization) -> Iterator[Line]:

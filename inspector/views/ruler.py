@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from inspector.facts.comparison import Strided
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
-from inspector.views.amounts import known
+from inspector.views.amounts import known, size
 from inspector.views.grammar import Block, Picture, Span
 from inspector.views.plain import clipped
 
 LONGEST_NAME = 16
-CELLS = 48
-"""Characters of a bar."""
+CELLS = 40
+"""Characters of a bar: with names, sizes and roles it fits into 600 pixels."""
 MOST_MARKS = 4_096
 """Runs of elements that are marked one by one."""
 _FULL = 0.99
@@ -39,9 +39,10 @@ def ruler(bars: tuple[Bar, ...]) -> Iterator[Block]:
     if high <= low:
         return
     widest = min(max(len(bar.name) for bar in bars), LONGEST_NAME)
-    rows = []
+    rows, told = [], []
     for bar in bars:
         cells = marks(bar, low, high)
+        told.append(f"{bar.name} {extent(cells)}")
         drawn = "".join("█" if part > _FULL else "▒" if part else " " for part in cells)
         rows.append(
             (
@@ -52,11 +53,16 @@ def ruler(bars: tuple[Bar, ...]) -> Iterator[Block]:
                 Span(f"  {bar.role}" if bar.role else "", "dim"),
             )
         )
-    yield Picture(tuple(rows), _alt(bars))
+    yield Picture(tuple(rows), f"On one ruler of {size(high - low)}: {'; '.join(told)}.")
 
 
-def _alt(bars: tuple[Bar, ...]) -> str:
-    return f"The bytes of {', '.join(bar.name for bar in bars)} on one ruler of addresses."
+def extent(cells: list[float]) -> str:
+    """Where a bar begins and ends, in words for who does not see it: "from 25 % to 50 %, with gaps"."""
+    used = [at for at, part in enumerate(cells) if part]
+    if not used:
+        return "nowhere"
+    gaps = ", with gaps" if min(cells[used[0] : used[-1] + 1]) <= _FULL else ""
+    return f"from {100 * used[0] // len(cells)} % to {100 * (used[-1] + 1) // len(cells)} %{gaps}"
 
 
 def marks(bar: Bar, low: int, high: int, count: int = CELLS) -> list[float]:

@@ -9,8 +9,9 @@ from inspector.facts.comparison import Strided
 from inspector.facts.layout import Layout
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
+from inspector.views.amounts import size
 from inspector.views.grammar import Picture, Span
-from inspector.views.ruler import Bar, marks
+from inspector.views.ruler import Bar, extent, marks
 
 CELLS = 60
 LEAST_BYTES = 1_000
@@ -37,7 +38,7 @@ def shown_part(buffer: Buffer, layout: Layout | None) -> Picture | None:
     cells = [SIGNS[ceil(min(part, 1.0) * 4)] for part in parts]
     runs = ((sign, "".join(same)) for sign, same in groupby(cells))
     spans = tuple(Span(run, "dim" if sign == SIGNS[0] else "python") for sign, run in runs)
-    return Picture((spans,), "the part of its base that it shows")
+    return Picture((spans,), f"What it shows of the {size(base.bytes)} of its base: {extent(parts)}.")
 
 
 def _is_inside(part: Range, base: Range) -> bool:

@@ -63,16 +63,19 @@ def to_html(blocks: Sequence[Block], drawing: Drawing) -> str:
         rows = _rows_table(blocks, replace(drawing, most=most))
         if len(rows) <= MOST_CHARACTERS:
             break
-    return _card(rows)
+    return _card(rows, blocks)
 
 
-def _card(rows: str) -> str:
-    return f'<div class="inspector" style="{_CARD}">{rows}</div>'
+def _card(rows: str, blocks: Sequence[Block]) -> str:
+    """The frame, with what the card is about for a screen reader."""
+    about = next((block.label for block in blocks if isinstance(block, Line) and block.heading), "")
+    label = f"inspector: {about}" if about else "inspector"
+    return f'<div class="inspector" role="group" aria-label="{_text(label)}" style="{_CARD}">{rows}</div>'
 
 
 def to_page(blocks: Sequence[Block], drawing: Drawing, title: str, below: str = "") -> str:
     """A whole page around the fragment, for `--html FILE`; `below`: more HTML."""
-    card = _card(_rows_table(blocks, drawing))
+    card = _card(_rows_table(blocks, drawing), blocks)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="color-scheme" content="light dark">'

@@ -5,9 +5,12 @@ import importlib.util
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from github import sanitised
 from labs import brightness
+
+import inspector
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -66,3 +69,30 @@ def test_sanitised_as_github_does_it_still_stands_in_tables(notebook, opened, tm
     value = head.locator("xpath=following-sibling::td").first
     assert len(cards) >= FEWEST_CARDS and page.locator("[style], [class], script").count() == 0
     assert head.bounding_box()["x"] + head.bounding_box()["width"] <= value.bounding_box()["x"] + 1
+
+
+def test_at_600_pixels_all_is_seen_and_a_screen_reader_tells_what_pictures_show(opened, tmp_path) -> None:
+    a = np.arange(12_000.0).reshape(100, 120)
+    b = a[50:, ::3]
+    both = inspector.Report("a b", {"comparison": inspector.compare(a, b, names=("a", "b"))})
+    boxes = inspector.inspect({"first": [1, 2], "second": {"x": a}}, name="held")
+    cards = (inspector.inspect(b, name="b"), both, boxes)
+    (tmp_path / "cards.html").write_text(
+        "<!DOCTYPE html><meta charset=utf-8>" + "".join(card.to_html() for card in cards)
+    )
+    page = opened(tmp_path / "cards.html")
+    page.set_viewport_size({"width": 600, "height": 1400})
+    assert page.locator(".inspector").evaluate_all("all => all.map(x => x.scrollWidth - x.clientWidth)") == [
+        0,
+        0,
+        0,
+    ]
+    tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    told = [(one["role"]["value"], one["name"]["value"]) for one in tree if one.get("name")]
+    assert next(name for role, name in told if role == "group" and name) == "inspector: b"
+    part, ruler, drawn = (name for role, name in told if role == "image")
+    assert part == "What it shows of the 96 kB of its base: from 50 % to 100 %, with gaps."
+    assert "; b from 50 % to 100 %, with gaps." in ruler
+    assert (
+        "refers to list (2 items) with [0] 1, [1] 2; ['second'] refers to dict (1 item) with ['x'] " in drawn
+    )
