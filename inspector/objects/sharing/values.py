@@ -26,6 +26,7 @@ MOST_NUMBERS = 1 << 18
 SAMPLE = 1000
 CHOSEN = 24
 CHOSEN_BYTES = 1 << 20
+BYTES_TOGETHER = 8
 """Elements that are looked for in others, and most bytes of these."""
 ORDERS = (("C", "C"), ("F", "C"), ("C", "F"))
 _NUMBERS = frozenset("bBhHiIlLqQfd?")
@@ -68,22 +69,33 @@ def same_items(source: Elements, items: list[Any] | tuple[Any, ...]) -> bool | N
 def chosen_from(block: Elements, others: tuple[Elements, ...]) -> bool | None:
     """Whether the elements of a block are among those of others, in whatever order: by a sample of them.
 
-    None where that cannot be told: other types, single bytes, too many elements, all of them the same.
+    Of texts and bytes some that stand side by side. Zeros and numbers that are none (NaN) fill gaps, and
+    are passed over. None where nothing can be told: other types, too many elements, all of them the same.
     """
     kind, size = letter(block.typestr), block.itemsize_bytes
     alike = [one for one in others if letter(one.typestr) == kind and one.itemsize_bytes == size]
     room = sum(one.range.bytes for one in alike)
-    if not alike or not block.size or size < 2 or not block.numeric or room > CHOSEN_BYTES:
+    if not block.size or not block.numeric or kind == "?" or room > CHOSEN_BYTES:
         return None
-    numbers = tuple(i * (block.size - 1) // max(CHOSEN - 1, 1) for i in range(min(CHOSEN, block.size)))
-    raw = _picked(block, "C", numbers)
     given = [_gathered(one, "C", CHOSEN_BYTES) for one in alike]
-    if raw is None or None in given:
+    found = _some_of(block, kind)
+    if not alike or None in given or len(found) < min(2, block.size):
         return None
-    found = {raw[at : at + size] for at in range(0, len(raw), size)}
-    if len(found) == 1 and len(numbers) > 1:
-        return None
-    return all(any(_stands_in(one, text or b"") for text in given) for one in found)
+    return all(any(_stands_in(one, text or b"", size) for text in given) for one in found)
+
+
+def _some_of(block: Elements, kind: str) -> set[bytes]:
+    """Some elements, or of single bytes some runs."""
+    run = BYTES_TOGETHER if block.itemsize_bytes == 1 else 1
+    last = block.size - run
+    if last < 0 or (run > 1 and len(block.shape) != 1):
+        return set()
+    firsts = [i * last // max(CHOSEN - 1, 1) for i in range(min(CHOSEN, block.size))]
+    raw = [_picked(block, "C", tuple(range(first, first + run))) for first in firsts]
+    whole = {one for one in raw if one is not None and any(one)}
+    if kind in ("f", "d"):
+        return {one for one in whole if not isnan(struct.unpack(f"@{kind}", one)[0])}
+    return whole
 
 
 def cast_of(source: Elements, made: Elements) -> bool:
@@ -110,10 +122,10 @@ def _narrowed(number: float, kind: str, size: int) -> float | None:
     return whole - (1 << 8 * size) if kind.islower() and whole >> (8 * size - 1) else whole
 
 
-def _stands_in(one: bytes, text: bytes) -> bool:
-    """Whether an element is one of those that follow each other in `text`."""
+def _stands_in(one: bytes, text: bytes, size: int) -> bool:
+    """Whether elements of so many bytes are some of those that follow each other in `text`."""
     at = text.find(one)
-    while at >= 0 and at % len(one):
+    while at >= 0 and at % size:
         at = text.find(one, at + 1)
     return at >= 0
 

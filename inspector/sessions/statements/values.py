@@ -210,9 +210,18 @@ def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[st
     if not found:
         return Related("apart", "", 0, "", False)
     chosen = [chosen_from(block, tuple(given)) for block in blocks[:CHUNKS]]
-    if None in chosen or len(blocks) > CHUNKS:
-        return found[0]
-    return replace(found[0], values="equal" if all(chosen) else "different", compared_all=False)
+    if False in chosen or _are_truths(blocks, given):
+        return replace(found[0], values="different", compared_all=False)
+    whole = True in chosen and len(blocks) <= CHUNKS
+    return replace(found[0], values="equal", compared_all=False) if whole else found[0]
+
+
+def _are_truths(blocks: Blocks, given: list[Elements]) -> bool:
+    """Whether all blocks are of truths, as bytes or as bits, and some of the operands' are of numbers."""
+    numbers = max((one.size for one in given if one.itemsize_bytes > 1), default=0)
+    bits = all(one.itemsize_bytes == 1 and 8 * one.size <= numbers + 64 * 8 for one in blocks)
+    truths = all(one.format in ("bool", "?") for one in blocks)
+    return numbers > 64 * 8 and (truths or bits) and not any(one.format in ("bool", "?") for one in given)
 
 
 def unpacked(
