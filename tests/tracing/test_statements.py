@@ -62,6 +62,34 @@ def traced(text: str, tmp_path: Path) -> tuple[Any, dict[str, Any], Path]:
     return trace, names, path
 
 
+SEVERAL = """import numpy as np
+x = np.random.default_rng(1).random(4096) * 1e6
+y = np.random.default_rng(2).random(4096)
+m = y.reshape(64, 64)
+a = np.linalg.det(m)
+b = np.linalg.svd(m)
+c = [x[:9], y]
+d = x[x > 5e5]
+e = np.concatenate([y, x])
+f = np.isfinite(x)
+g = np.fft.fft(x).real
+"""
+
+
+def test_new_elements_are_looked_for_in_all_operands(tmp_path: Path) -> None:
+    """A number is no array in place; a namedtuple has items; a list of two operands is a view of both."""
+    trace, _, path = traced(SEVERAL, tmp_path)
+    said = {target: set() for target in "abcdefg"}  # type: dict[str, set[str]]
+    for row in trace.statements.rows:
+        if row.site.file == str(path) and (row.target or row.site.text[0]) in said:
+            said[row.target or row.site.text[0]].add(row.verdict)
+    assert "in place" not in said["a"]
+    assert said["b"] == {"new values"} or said["b"] == {"new"}
+    assert said["c"] == {"view"}
+    assert said["d"] == said["e"] == {"copied"}
+    assert said["f"] == said["g"] == {"new values"}
+
+
 @pytest.mark.core
 @pytest.mark.quick
 def test_each_line_does_what_its_values_say(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -42,17 +42,20 @@ Piece = tuple[Operation, tuple[str, str]]
 """An operation and one kind of its argument."""
 
 
-def run(name: str, only: str = "", told: Callable[[int, int], Any] = lambda done, all: None) -> Catalogue:
-    """The catalogue of a library, or of those of its operations whose name begins with `only`."""
+def run(
+    name: str, only: Collection[str] = (), told: Callable[[int, int], Any] = lambda done, all: None
+) -> Catalogue:
+    """The catalogue of a library, or of those of its operations that are named, or whose type is."""
     of = library(name)
     names = _words(of, name)
     chosen = [
         one
         for one in operations(of, names)
-        if one.name == only or not only or one.name.startswith(f"{only}.")
+        if not only or one.name in only or one.name.rpartition(".")[0] in only
     ]
     if not chosen:
-        raise InspectorError(f"{name} has no operation {only!r:.60}.", slug="no-such-operation")
+        said = ", ".join(only)
+        raise InspectorError(f"{name} has no operation {said!r:.60}.", slug="no-such-operation")
     cases: list[Case] = []
     lost: list[tuple[str, str]] = []
     _warm(name)

@@ -22,7 +22,7 @@ def counted() -> Rules:
 
 def called(library: str, only: str, folder: Path | None, progress: Callable[[int, int], Any]) -> Rules:
     """What the operations of an installed library do, called now; saved in `folder` if it is given."""
-    found = run.run(library, stored.full_name(only) if only else "", progress)
+    found = run.run(library, [stored.full_name(only)] if only else (), progress)
     if folder is not None:
         stored.save(found, folder)
     return told((found,))

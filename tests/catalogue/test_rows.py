@@ -1,0 +1,45 @@
+"""Rows that come with the inspector, called again on the installed release: a sample, the same each time."""
+
+# SPDX-License-Identifier: MIT
+import importlib.util
+
+import pytest
+
+from inspector.facts.catalogue import Catalogue
+from inspector.sessions.catalogue import run, stored
+from inspector.sessions.catalogue.kinds import LIBRARIES
+
+EACH = 12
+"""Operations of each library."""
+
+
+def installed(library: str) -> Catalogue:
+    """The stored rows of the release that is installed."""
+    if importlib.util.find_spec(library.partition(".")[0]) is None:
+        pytest.skip(f"{library} cannot be installed in this room")
+    version = run.version(library)
+    found = [one for one in stored.every(library) if one.version == version]
+    if not found:
+        pytest.skip(f"rows of {library} {version} cannot be installed: they were not made")
+    return found[0]
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_rows_are_what_the_calls_do(library: str) -> None:
+    rows = installed(library)
+    names = sorted({case.operation for case in rows.cases if case.did != "unknown"})
+    chosen = names[:: max(1, len(names) // EACH)][:EACH]
+    again = run.run(library, chosen)
+    told = {(one.operation, one.call, one.kind): one.did for one in again.cases}
+    wanted = {(one.operation, one.call, one.kind): one.did for one in rows.cases if one.operation in chosen}
+    assert len(wanted) > EACH
+    assert {key: told.get(key) for key in wanted} == wanted
+
+
+@pytest.mark.quick
+def test_enough_operations_are_known_and_few_traces_are_wrong() -> None:
+    known = stored.every()
+    operations = {case.operation for one in known for case in one.cases}
+    assert len(operations) >= 2000
+    assert {one.library for one in known} == set(LIBRARIES)
