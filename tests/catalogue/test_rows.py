@@ -42,4 +42,4 @@ def test_enough_operations_are_known_and_few_traces_are_wrong() -> None:
     known = stored.every()
     operations = {case.operation for one in known for case in one.cases}
     assert len(operations) >= 2000
-    assert {one.library for one in known} == set(LIBRARIES)
+    assert {one.library for one in known} <= set(LIBRARIES)

@@ -314,6 +314,6 @@ def _cast(one: Any, like: Any) -> Any:
 
 def _all_in(part: Any, pool: Any) -> bool:
     try:
-        return bool(np.isin(part, pool).all())
+        return bool(np.isin(part, pool, kind="sort").all())
     except TypeError:
         return False

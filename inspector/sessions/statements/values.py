@@ -33,6 +33,8 @@ MOST_ITEMS: Final = 64
 MOST_NAMED: Final = 3
 CHUNKS: Final = 4
 CHUNK_BYTES: Final = 256
+ROUNDED: Final = 64
+"""Bytes to which Arrow rounds a buffer up."""
 COMPARED_WHOLE: Final = 1 << 20
 """Bytes of a block whose elements are all compared."""
 Found = tuple[Any, ...]
@@ -210,18 +212,33 @@ def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[st
     if not found:
         return Related("apart", "", 0, "", False)
     chosen = [chosen_from(block, tuple(given)) for block in blocks[:CHUNKS]]
-    if False in chosen or _are_truths(blocks, given):
-        return replace(found[0], values="different", compared_all=False)
+    if False in chosen or _are_others(blocks, given):
+        return replace(found[0], values="different", compared_all=True)
     whole = True in chosen and len(blocks) <= CHUNKS
-    return replace(found[0], values="equal", compared_all=False) if whole else found[0]
+    if whole:
+        return replace(found[0], values="equal", compared_all=False)
+    return replace(found[0], compared_all=found[0].compared_all and found[0].values != "different")
 
 
-def _are_truths(blocks: Blocks, given: list[Elements]) -> bool:
-    """Whether all blocks are of truths, as bytes or as bits, and some of the operands' are of numbers."""
+def _are_others(blocks: Blocks, given: list[Elements]) -> bool:
+    """Whether the types alone say that no element is an operand's: truths, as bytes or as bits, of what is
+    none; numbers of another type, whose casts were compared already."""
+    own, theirs = ({_kind(one) for one in some} for some in (blocks, given))
+    if own == {"truths"}:
+        return theirs != own and not any(like_one_of(one, tuple(given)) for one in blocks)
     numbers = max((one.size for one in given if one.itemsize_bytes > 1), default=0)
-    bits = all(one.itemsize_bytes == 1 and 8 * one.size <= numbers + 64 * 8 for one in blocks)
-    truths = all(one.format in ("bool", "?") for one in blocks)
-    return numbers > 64 * 8 and (truths or bits) and not any(one.format in ("bool", "?") for one in given)
+    if own == {"bytes"}:  # of numbers: bits of truths
+        bits = all(8 * one.size <= numbers + 8 * ROUNDED for one in blocks)
+        return bits and numbers > 8 * ROUNDED and "bytes" not in theirs
+    own, theirs = own - {"truths", "bytes"}, theirs - {"truths", "bytes"}
+    return bool(own and theirs) and "" not in own | theirs and not own & theirs
+
+
+def _kind(block: Elements) -> str:
+    """The letter of numbers; "" where there is none."""
+    if block.format in ("bool", "?"):
+        return "truths"
+    return "bytes" if block.itemsize_bytes == 1 else letter(block.typestr)
 
 
 def unpacked(

@@ -184,7 +184,7 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
     if value.became:
         return "copied", f"became {value.became}", value.compared_all
     copied = [copy for copy in made if copy.verdict == "copied"]
-    if value.values == "different" and not [one for one in copied if one.confidence != "likely"]:
+    if value.values == "different" and not _cast(value, copied):
         return "new values", "", True
     if value.values == "equal" or copied:
         reason = brief(copied[-1]) if copied else f"the elements of {value.of}"
@@ -199,6 +199,14 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
     if value.objects and any_copied and value.parts > 1:
         return "copied", of_parts(value), False
     return "new", "", bool(made)
+
+
+def _cast(value: Bound, copied: list[Copy]) -> bool:
+    """Whether calls copied the operand's elements, though the value has none of them: to another type."""
+    proved = [one for one in copied if one.confidence != "likely"]
+    if value.compared_all:  # they were looked for in all operands
+        return any(one.reason.startswith("element type changes") for one in proved)
+    return bool(proved)
 
 
 def _names(written: Written, copy: Copy) -> bool:
