@@ -18,7 +18,7 @@ BEGIN, END = "<!-- make reference: begin -->\n", "<!-- make reference: end -->\n
 VERBS = {
     "One object": "inspect refcount owners chain retained materialization findings aliases conversions",
     "Two objects": "shares compare",
-    "The whole process": "heap memory lost snapshot",
+    "The whole process": "heap memory growth lost snapshot",
     "Code that runs": "trace no_copy no_materialize leaks no_leaks no_new breakpoints writes load",
     "Other processes": "attach stacks on",
     "C in a cell": "compile_c call_c",

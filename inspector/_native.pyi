@@ -855,6 +855,40 @@ def conversions_arm(paths: frozenset[str], observer: Callable[..., object], sour
 def conversions_disarm() -> tuple[int, int, int, int]:
     """Restore the slots of `conversions_arm`: (restored, foreign, gone, read-only)."""
 
+# native/leaks/sampled/session.c
+GROWTH_FUNCTIONS: tuple[str, ...]
+"""The functions that rows of growth_read() name by number."""
+
+def growth_begin(mean: float, /) -> tuple[int, int, int]:
+    """Begin to sample allocations, one for each `mean` bytes on average.
+
+    Returns (slots patched, slots left, pools of Arrow hooked). Raises RuntimeError while it is sampled, and
+    in any interpreter but the main one.
+    """
+
+def growth_run(number: int, /) -> None:
+    """Assign blocks allocated from now on to this run, 0 to 65535."""
+
+def growth_end() -> tuple[int, int]:
+    """Restore all hooks, keep what was sampled: (slots restored, slots that are another tracer's now)."""
+
+def growth_forget() -> None:
+    """Discard what was sampled; nothing while it is sampled."""
+
+# native/leaks/sampled/read.c
+def growth_read() -> tuple[
+    list[tuple[int, int, int, int, int, int]],
+    dict[int, tuple[list[tuple[CodeType, int]], tuple[int, ...], int]],
+    int,
+    int,
+]:
+    """The sampled blocks in use, where they were asked for, how many found no room, ns from begin to end.
+
+    A block: address, bytes, ns since the begin, number of its site (0: unknown), run, function. A site:
+    (code, offset) of Python frames, return addresses, both innermost first, and 1 where the Python frames are
+    the main thread's.
+    """
+
 # native/watch/writes.c
 WriteRow = tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]
 """ns (CLOCK_MONOTONIC), thread, address, bytes of the values, before, after, bytes written, instructions,

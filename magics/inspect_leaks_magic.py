@@ -19,7 +19,7 @@ from inspector.errors import InspectorError
 from inspector.faces.arguments import DRAW, LEAKS, ON, WRITE
 from inspector.report import Report
 from inspector.sessions import leaks
-from inspector.sessions.growth import with_growth
+from inspector.sessions.growth import Sampled, with_growth
 from inspector.sessions.leaks import Leaked
 from inspector.sessions.lost import lost, lost_since, with_lost
 from inspector.sessions.memory import memory
@@ -77,9 +77,10 @@ class InspectLeaksMagics(Magics):
         memory()  # what its first use imports is no growth
         earlier = lost()
         before = memory()
-        found = self._watched(prepared, options)
+        with Sampled(cells.numbers(self.shell)) as sampled:
+            found = self._watched(prepared, options)
         runs = 1 if options.repeat is None else leaks.WARM_UP + options.repeat
-        return with_lost(with_growth(found.report, before, runs), lost_since(earlier))
+        return with_lost(with_growth(found.report, before, runs, sampled), lost_since(earlier))
 
     def _watched(self, prepared: cells.Prepared, options: argparse.Namespace) -> Leaked | ClusterLeaked:
         """Run the cell once, or --repeat times. Where it raises, the verdicts are shown first."""

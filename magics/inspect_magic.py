@@ -26,6 +26,7 @@ from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
 from inspector.sessions.cell_changes import what_changed
+from inspector.sessions.growth import Sampled
 from inspector.sessions.memory import memory
 
 LARGEST = 4
@@ -197,41 +198,45 @@ class InspectMagics(Magics, Defaults):
 
     def _changes(self, prepared: cells.Prepared, options: argparse.Namespace) -> Report:
         account = memory()  # first: what it makes is part of the snapshot
+        sampled = Sampled(cells.numbers(self.shell))
         before = api.snapshot(self.shell.user_ns)  # last: no object of ours is made after it
-        with self._changes_shown_on_error(account, before, options):
+        with self._changes_shown_on_error(account, before, sampled, options), sampled:
             prepared.run()
-        return self._changed(account, before)
+        return self._changed(account, before, sampled)
 
     async def _awaited(self, prepared: cells.Prepared, options: argparse.Namespace) -> None:
         """`_changes` for a cell that awaits; IPython's event loop runs this (awaiting.py)."""
         account = memory()
+        sampled = Sampled(cells.numbers(self.shell))
         before = api.snapshot(self.shell.user_ns)
-        with self._changes_shown_on_error(account, before, options):
+        with self._changes_shown_on_error(account, before, sampled, options), sampled:
             await prepared.run_async()
         try:
-            if made := printed(self._changed(account, before), options):
+            if made := printed(self._changed(account, before, sampled), options):
                 showing.display_result(self.shell, made, self._view(made, options))
         except InspectorError as error:
             showing.refuse(error, "inspect", cell="")
 
     @contextmanager
     def _changes_shown_on_error(
-        self, account: Account, before: Snapshot, options: argparse.Namespace
+        self, account: Account, before: Snapshot, sampled: Sampled, options: argparse.Namespace
     ) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            showing.show(drawn(self._changed(account, before), options))
+            showing.show(drawn(self._changed(account, before, sampled), options))
             raise
 
-    def _changed(self, account: Account, before: Snapshot) -> Report:
+    def _changed(self, account: Account, before: Snapshot, sampled: Sampled) -> Report:
         after = api.snapshot(self.shell.user_ns)
-        return what_changed(names.of_the_user(self.shell, after - before), account)
+        return what_changed(names.of_the_user(self.shell, after - before), account, sampled.growth())
 
     def _warm(self) -> None:
         """Import and draw once what `%%inspect` uses, so that the first cell's numbers exclude it."""
         if not self.warm:
-            self._changed(memory(), api.snapshot(self.shell.user_ns)).to_html()
+            with Sampled() as sampled:
+                pass
+            self._changed(memory(), api.snapshot(self.shell.user_ns), sampled).to_html()
             if self.shell.display_formatter is not None:
                 self.shell.display_formatter.format(None)
             gc.collect(1)  # classes with slots are made twice: the first ones would go within the user's cell

@@ -37,6 +37,7 @@ COLUMNS: Final = {
     "lost": "lost:Lost",
     "snapshot": "heap:Snapshot",
     "difference": "heap:Difference",
+    "growth": "growth:Growth",
     "comparison": "comparison:Comparison",
     "compiled": "compiled:Compiled",
     "call": "compiled:CellCall",

@@ -7,8 +7,10 @@ from typing import Any, Final
 from inspector.facts.account import KINDS, Grown
 from inspector.facts.amounts import size
 from inspector.facts.answers import Answer, Answers
+from inspector.facts.growth import Growth
 from inspector.facts.heap import Difference, NameChange
 from inspector.facts.nothing import Nothing
+from inspector.verdicts.answers.growth import asked_for
 from inspector.verdicts.answers.words import answer, code, listed
 
 LEAST_BYTES: Final = 1_000
@@ -24,17 +26,21 @@ LEAST_SHARE: Final = 0.1
 """Of what grew: a row of the account below it is not told."""
 
 
-def with_answers(fact: Difference) -> dict[str, Any]:
+def with_answers(fact: Difference, growth: Growth) -> dict[str, Any]:
     """The columns of a cell's report."""
-    return {"answers": Answers(tuple(answers(fact))), "difference": fact}
+    told = Answers(tuple(answers(fact, growth)))
+    return {"answers": told, "difference": fact} | ({"growth": growth} if growth.sources else {})
 
 
-def answers(fact: Difference) -> Iterator[Answer]:
-    """What the cell left, most bytes first."""
+def answers(fact: Difference, growth: Growth | None = None) -> Iterator[Answer]:
+    """What the cell left, most bytes first; and who asked for it, where most of that no name holds."""
     more = sum(map(_more, fact.names))
     beside = fact.resident_bytes - max(more, 0) if isinstance(fact.resident_bytes, int) else 0
+    is_told = growth and sum(row.bytes for row in growth.sources) - max(more, 0) >= beside / 2
+    asked = tuple(asked_for(growth)) if growth and is_told else ()
     if beside >= max(LEAST_GROWN_BYTES, more):
         yield _beside(beside, fact)
+        yield from asked
     views = [row for row in fact.names if row.of]
     gone = [row for row in fact.names if row.change == "gone"]
     if more >= LEAST_BYTES or not (views or gone):
@@ -45,6 +51,7 @@ def answers(fact: Difference) -> Iterator[Answer]:
         yield _gone(gone, fact.bytes - more)
     if LEAST_GROWN_BYTES <= beside < more:
         yield _beside(beside, fact)
+        yield from asked
 
 
 def _more(row: NameChange) -> int:

@@ -112,9 +112,11 @@ static inline PyCodeObject *compat_frame_code(const _PyInterpreterFrame *frame) 
     return frame->owner < FRAME_OWNED_BY_INTERPRETER && code && PyCode_Check(code) ? (PyCodeObject *)code
                                                                                    : NULL;
 }
+#define compat_frame_code_word(frame) compat_untagged((frame)->f_executable)
 #define compat_frame_top(frame) ((frame)->stackpointer ? (frame)->stackpointer - (frame)->localsplus : -1)
 #define compat_generator_frame(generator) (&((PyGenObject *)(generator))->gi_iframe)
 #elif PY_VERSION_HEX >= 0x030D0000
+#define compat_frame_code_word(frame) ((frame)->f_executable)
 #define compat_frame_from_c(frame) ((frame)->previous && (frame)->previous->owner == FRAME_OWNED_BY_CSTACK)
 #define compat_thread_frame(thread) ((thread)->current_frame)
 #define compat_frame_function(frame) ((frame)->f_funcobj)
@@ -123,11 +125,13 @@ static inline PyCodeObject *compat_frame_code(const _PyInterpreterFrame *frame) 
          ? (PyCodeObject *)(frame)->f_executable \
          : NULL)
 #elif PY_VERSION_HEX >= 0x030C0000
+#define compat_frame_code_word(frame) ((frame)->f_code)
 #define compat_frame_from_c(frame) ((frame)->previous && (frame)->previous->owner == FRAME_OWNED_BY_CSTACK)
 #define compat_thread_frame(thread) ((thread)->cframe->current_frame)
 #define compat_frame_function(frame) ((frame)->f_funcobj)
 #define compat_frame_code(frame) ((frame)->owner != FRAME_OWNED_BY_CSTACK ? (frame)->f_code : NULL)
 #else
+#define compat_frame_code_word(frame) ((frame)->f_code)
 #define compat_thread_frame(thread) ((thread)->cframe->current_frame)
 #define compat_frame_from_c(frame) ((frame)->is_entry)
 #define compat_frame_function(frame) ((PyObject *)(frame)->f_func)

@@ -113,6 +113,8 @@ int error_no_memory(void);
     PART(raw_memory_disguised) \
     PART(unexplained) \
     PART(lost) \
+    PART(growth) \
+    PART(growth_read) \
     PART(exits) \
     PART(traps) \
     PART(remote) \

@@ -334,7 +334,8 @@ static PyObject *got_disarm(PyObject *module, PyObject *unused) { return got_res
 static PyObject *slot_row(uint32_t number) {
     const got_slot *slot = &slots[number];
     static const int other[] = {[GOT_ALLOCATORS] = -2,  [GOT_FOREIGN] = -3, [GOT_LOOKUP] = -4,
-                                [GOT_CONVERSIONS] = -7, [GOT_FREEING] = -5, [GOT_RAW_MEMORY] = -6};
+                                [GOT_CONVERSIONS] = -7, [GOT_FREEING] = -5, [GOT_RAW_MEMORY] = -6,
+                                [GOT_GROWTH] = -8};
     got_family family = modules[slot->module].family;
     int row = family != GOT_CAPI ? other[family] : got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
     return Py_BuildValue(

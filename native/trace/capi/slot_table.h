@@ -19,7 +19,7 @@ typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_gra
 // What the patched slots of one family import: Python's C API, allocators (trace/capi/allocations.c), what
 // calls a C function for Python (trace/capi/foreign_calls.c), dlsym of a host (trace/arm/lookups.c),
 // reticulate's conversions (trace/arm/conversions.c), functions that free memory (leaks/freeing.c),
-// allocators of tracked modules (leaks/raw_memory/hooks.c).
+// allocators of tracked modules (leaks/raw_memory/hooks.c), of all modules (leaks/sampled/hooks.c).
 typedef enum {
     GOT_CAPI,
     GOT_ALLOCATORS,
@@ -28,6 +28,7 @@ typedef enum {
     GOT_CONVERSIONS,
     GOT_FREEING,
     GOT_RAW_MEMORY,
+    GOT_GROWTH,
     GOT_FAMILIES
 } got_family;
 
@@ -50,6 +51,7 @@ extern uint16_t got_rows[GOT_SLOTS]
 #define GOT_CONVERSIONS_FIRST 0xE180 // those of trace/arm/conversions.c
 #define GOT_FREEING_FIRST 0xE200     // those of leaks/freeing.c
 #define GOT_RAW_MEMORY_FIRST 0xE300  // those of leaks/raw_memory/hooks.c
+#define GOT_GROWTH_FIRST 0xE400      // those of leaks/sampled/hooks.c
 
 // A function that slots import, by name and address.
 typedef struct {

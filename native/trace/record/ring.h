@@ -69,7 +69,7 @@ typedef struct ring {
 
 _Static_assert(sizeof(ring) <= RING_HEADER_BYTES, "the head is one page");
 
-// All thread-local memory of the tracer: 64 bytes of initial-exec TLS, which is scarce for a library loaded
+// All thread-local memory of the tracer: 72 bytes of initial-exec TLS, which is scarce for a library loaded
 // late (glibc: 1,664 bytes for all such libraries).
 typedef struct {
     ring *ring;     // owned by the thread until it leaves; NULL before its first record
@@ -89,8 +89,9 @@ typedef struct {
     };
     uint32_t deleting_slot; // and the slot that it was called through
     uint32_t method;        // leaks: 1 + number of the innermost open call from Python (leaks/call_frames.c)
+    int64_t sample_left;    // growth: bytes to the next sampled block (leaks/sampled/sampler.c); 0: none was drawn
 } ring_thread;
-_Static_assert(sizeof(ring_thread) <= 64, "the size stated above");
+_Static_assert(sizeof(ring_thread) <= 72, "the size stated above");
 extern __thread ring_thread ring_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 #define RING_NO_CLOCK 0                                            // no clock is read

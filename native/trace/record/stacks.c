@@ -102,8 +102,7 @@ void stacks_record(uint32_t slot, uint8_t depth) {
     }
 }
 
-// The mapping of the code that holds an address; 0, or -1 with MemoryError set.
-static int text_of(const void *address, scan_range *ret) {
+int stacks_text_of(const void *address, scan_range *ret) {
     _scratch_ scratch memory = {NULL, 0, 0};
     memory_maps maps;
     if (scratch_init(&memory, SCRATCH_BYTES) < 0 || memory_maps_init(&maps, &memory) < 0) {
@@ -115,7 +114,8 @@ static int text_of(const void *address, scan_range *ret) {
 }
 
 int stacks_prepare(void) {
-    if (text_of((void *)stacks_record, &own_text) < 0 || text_of((void *)PyObject_Call, &interpreter) < 0) {
+    if (stacks_text_of((void *)stacks_record, &own_text) < 0 ||
+        stacks_text_of((void *)PyObject_Call, &interpreter) < 0) {
         return -1;
     }
     memset(stacks, 0, stacks_used ? sizeof stacks : 0);

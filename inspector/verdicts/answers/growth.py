@@ -1,0 +1,65 @@
+"""Which lines asked for memory that is still in use, and whether that goes on."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Final
+
+from inspector.facts.amounts import size
+from inspector.facts.answers import Answer
+from inspector.facts.growth import Growth, GrowthSource
+from inspector.facts.unknown import Unknown
+from inspector.verdicts.answers.words import answer, code
+
+LEAST_BYTES: Final = 1_000_000
+LEAST_SHARE: Final = 0.1
+MOST_NAMED: Final = 2
+LEAST_SAMPLES: Final = 12
+"""Fewer say nothing about when memory was asked for."""
+STEADY: Final = 0.1
+"""Of the whole, in each quarter of the time."""
+
+
+def asked_for(growth: Growth) -> Iterator[Answer]:
+    """The lines that asked for most of what is still in use; nothing where that is little."""
+    least = max(LEAST_BYTES, LEAST_SHARE * sum(row.bytes for row in growth.sources))
+    rows = [row for row in growth.sources if row.bytes >= least][:MOST_NAMED]
+    if not rows:
+        return
+    text = "; ".join(_asked(row) for row in rows)
+    told = sum(row.bytes for row in rows)
+    certain = not any(row.beside for row in rows)
+    yield answer(
+        "asked-for", f"{text[0].upper()}{text[1:]}.", "growth.sources", certain=certain, costs_bytes=told
+    )
+
+
+def _asked(row: GrowthSource) -> str:
+    who = row.library if row.allocator != "MemoryPool" else f"{row.library}, from Arrow's pool"
+    if row.beside:
+        text = f"{who or 'C code'} asked for {size(row.bytes)} on a thread of its own while {where(row)} ran"
+    else:
+        text = f"{where(row)} asked for {size(row.bytes)}{f' ({who})' if who else ''}"
+    return f"{text}, which is still in use{_pace(row)}"
+
+
+def where(row: GrowthSource) -> str:
+    """The line as a user finds it: "`t.to_pandas()` in t.py:7"."""
+    site = row.site
+    if isinstance(site.file, Unknown) or isinstance(site.line, Unknown):
+        return "code outside Python"
+    name = PurePath(site.file).name
+    in_cell = not isinstance(site.cell, Unknown) or name.startswith("<")
+    place = f"line {site.line}" if in_cell else f"{name}:{site.line}"
+    return f"{code(site.text)} in {place}" if site.text else place
+
+
+def _pace(row: GrowthSource) -> str:
+    """Whether memory is asked for all the time, or was at first only."""
+    if row.samples < LEAST_SAMPLES:
+        return ""
+    if min(row.quarters) >= STEADY * row.bytes:
+        return ", and more with time"
+    if sum(row.quarters[2:]) == 0:
+        return ", all of it from the first half of the time"
+    return ""

@@ -1,0 +1,73 @@
+"""Draws what a process grew by: the rows of its account, and the lines that asked for memory."""
+
+# SPDX-License-Identifier: MIT
+from typing import Final
+
+from inspector.facts.account import KINDS, Grown
+from inspector.facts.conversion import Site
+from inspector.facts.growth import Growth, GrowthSource
+from inspector.facts.unknown import Unknown
+from inspector.views.amounts import signed_size, size
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.plain import clipped
+from inspector.views.sites import place
+from inspector.views.view import blocks
+
+_SHOWN: Final = 6
+_LONGEST: Final = 34
+_STEPS: Final = " ▁▂▃▄▅▆▇█"
+
+
+@blocks.register
+def _growth(fact: Growth) -> tuple[Block, ...]:
+    dropped = f", {fact.dropped:,} samples had no room" if fact.dropped else ""
+    total = sum(row.bytes for row in fact.sources)
+    told = Line(
+        "asked for",
+        (*text(size(total)), Span(" still in use, by line", "dim")),
+        (Span(f"one sample for each {size(fact.sample_bytes)}{dropped}", "dim"),),
+        "Estimated from sampled allocations that were not freed; small bars: quarters of the time.",
+        "docs/reference/heap.md#growth",
+    )
+    rows = tuple(map(_source, fact.sources))
+    table = Table(("bytes", "when", "line", "", "by"), rows, (0,))
+    made: tuple[Block, ...] = (Fold(told, (table,), _SHOWN),) if rows else (told,)
+    return (*_account(fact), *made)
+
+
+def _account(fact: Growth) -> tuple[Block, ...]:
+    if not fact.rows:
+        return ()
+    right = (*text(signed_size(fact.resident_bytes)), Span(" resident", "dim"))
+    table = Table(("", "more", "most of it"), tuple(map(_row, fact.rows)), (1,))
+    return (Fold(Line("grew", text(f"in {fact.watched_ns / 1e9:,.1f} s"), right), (table,), _SHOWN),)
+
+
+def _row(row: Grown) -> tuple[tuple[Span, ...], ...]:
+    return (
+        text(KINDS[row.kind], "name"),
+        text(signed_size(row.bytes)),
+        text(clipped(row.name, _LONGEST), "dim"),
+    )
+
+
+def _source(row: GrowthSource) -> tuple[tuple[Span, ...], ...]:
+    most = max(row.quarters) or 1
+    when = "".join(_STEPS[-(-one * (len(_STEPS) - 1) // most)] for one in row.quarters)
+    by = f"{row.library} {row.allocator}".strip()
+    return (
+        text(size(row.bytes)),
+        text(when, "dim"),
+        (*(Span("beside ", "dim"),), *place(row.site)) if row.beside else place(row.site),
+        text(clipped(row.site.text, _LONGEST), "code"),
+        text(clipped(by, _LONGEST), "dim"),
+    )
+
+
+def _sample() -> tuple[Block, ...]:
+    no = Unknown("not in a notebook")
+    site = Site("t.py", 7, "load", no, "t.to_pandas()")
+    quarters = (6_000_000, 6_000_000, 6_000_000, 6_000_000)
+    one = GrowthSource(24_000_000, 46, site, "libarrow.so.2600", "MemoryPool", (), (), quarters, False)
+    rows = (Grown("mapped", 25_000_000, "libarrow.so.2600"),)
+    return blocks(Growth(25_600_000, rows, (one,), 1 << 19, 0, 2_000_000_000))

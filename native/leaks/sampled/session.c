@@ -1,0 +1,69 @@
+// Begins and ends the sampling of allocations: arms the hooks of all sources, and restores them.
+// SPDX-License-Identifier: MIT
+#include "leaks/sampled/growth.h"
+#include "trace/arm/got.h"
+
+static int is_allowed(double mean) {
+    if (growth_open) {
+        return error_set(PyExc_RuntimeError, "growth is already sampled") == 0;
+    }
+    if (!PyErr_Occurred() && mean < 1) {
+        return error_set(PyExc_ValueError, "the mean must be 1 byte or more") == 0;
+    }
+    return !PyErr_Occurred();
+}
+
+static PyObject *growth_begin(PyObject *module, PyObject *mean) {
+    got_outcome patched;
+    double wanted = PyFloat_AsDouble(mean);
+    if (!is_allowed(wanted) || growth_sites_init() < 0) {
+        return NULL;
+    }
+    growth_start(wanted);
+    got_source_find_addresses(&growth_source);
+    if (got_patch(GOT_GROWTH, GOT_RECORD, NULL, &patched) < 0) {
+        return NULL;
+    }
+    growth_domains_arm();
+    int pools = growth_pools_arm();
+    growth_open = 1;
+    return Py_BuildValue("(IIi)", patched.stored, patched.failed + patched.no_room, pools);
+}
+
+static PyObject *growth_set_run(PyObject *module, PyObject *number) {
+    long wanted = PyLong_AsLong(number);
+    if (wanted < 0 || wanted > UINT16_MAX) {
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "a run is a number from 0 to 65535");
+    }
+    growth_run = (uint16_t)wanted;
+    Py_RETURN_NONE;
+}
+
+static PyObject *growth_end(PyObject *module, PyObject *unused) {
+    got_outcome restored;
+    growth_stop();
+    growth_pools_disarm();
+    growth_domains_disarm();
+    got_restore(GOT_GROWTH, &restored);
+    return Py_BuildValue("(II)", restored.stored, restored.foreign);
+}
+
+static PyObject *growth_forget(PyObject *module, PyObject *unused) {
+    if (!growth_open) {
+        growth_forget_all();
+        growth_sites_deinit();
+    }
+    Py_RETURN_NONE;
+}
+
+int growth_exec(PyObject *module) {
+#define GROWTH_NAME(name, ...) #name,
+    static const char *const names[] = {GROWTH_IMPORTED(GROWTH_NAME) GROWTH_OTHERS(GROWTH_NAME)};
+    got_family_add(GOT_GROWTH, &growth_source);
+    return names_add(module, "GROWTH_FUNCTIONS", names, GROWTH_FUNCTIONS) < 0
+               ? -1
+               : ADD_FUNCTIONS(module, {"growth_begin", growth_begin, METH_O, NULL},
+                               {"growth_run", growth_set_run, METH_O, NULL},
+                               {"growth_end", growth_end, METH_NOARGS, NULL},
+                               {"growth_forget", growth_forget, METH_NOARGS, NULL});
+}

@@ -1,0 +1,119 @@
+"""Sampled growth: the line that asked for memory which is still in use, and how much."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from specimens import build
+
+from inspector import _native
+from inspector.facts.growth import Growth, GrowthSource
+from inspector.sessions.growth import Sampled
+from inspector.verdicts.answers.growth import asked_for
+
+pytestmark = pytest.mark.core
+
+LEAKS = r"""
+#include <Python.h>
+#include <stdlib.h>
+#include <string.h>
+static void *volatile kept;
+static PyObject *leak(PyObject *self, PyObject *bytes) {
+    size_t size = PyLong_AsSize_t(bytes);
+    kept = memset(malloc(size), 1, size);
+    Py_RETURN_NONE;
+}
+static PyObject *pass(PyObject *self, PyObject *bytes) {
+    size_t size = PyLong_AsSize_t(bytes);
+    kept = memset(malloc(size), 1, size);
+    kept = realloc(kept, 2 * size);
+    free(kept);
+    Py_RETURN_NONE;
+}
+static PyMethodDef methods[] = {{"leak", leak, METH_O, NULL}, {"keep_none", pass, METH_O, NULL}, {NULL}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "grows", NULL, -1, methods};
+PyMODINIT_FUNC PyInit_grows(void) { return PyModule_Create(&module); }
+"""
+
+
+@pytest.fixture(scope="module")
+def grows() -> Any:
+    return build("grows", LEAKS)
+
+
+def sampled(run: Callable[[], object]) -> Growth:
+    block = Sampled()
+    with block:
+        kept = run()
+    found = block.growth()
+    del kept
+    return found
+
+
+def of_this_file(growth: Growth) -> list[GrowthSource]:
+    return [row for row in growth.sources if row.site.file == __file__ and row.bytes > 1_000_000]
+
+
+@pytest.mark.quick
+def test_a_leak_of_c_is_told_with_its_line_and_library(grows: Any) -> None:
+    def run() -> None:
+        for _ in range(60):
+            grows.keep_none(1_000_000)
+            grows.leak(1_000_000)
+
+    (found,) = of_this_file(sampled(run))
+    assert found.bytes == pytest.approx(60e6, rel=0.3)
+    assert (found.site.text, found.allocator) == ("grows.leak(1_000_000)", "malloc")
+    assert found.library.startswith("grows.") and "leak" in found.native[0]
+
+
+def test_small_objects_and_lists_that_grow_are_told() -> None:
+    found = of_this_file(sampled(lambda: [str(n) * 3 for n in range(400_000)]))
+    assert sum(row.bytes for row in found) == pytest.approx(400_000 * 75, rel=0.5)
+    assert {row.library for row in found} == {""}
+
+
+def test_what_was_freed_is_not_told(grows: Any) -> None:
+    def run() -> None:
+        for n in range(100):
+            grows.keep_none(500_000)
+            bytearray(1_000_000)
+            [str(i) for i in range(n * 100)]
+
+    assert of_this_file(sampled(run)) == []
+
+
+def test_memory_that_was_never_touched_does_not_count() -> None:
+    assert of_this_file(sampled(lambda: bytes(64_000_000))) == []  # of calloc
+
+
+def test_hooks_are_gone_afterwards_and_one_block_samples_at_a_time() -> None:
+    outer = Sampled()
+    with outer:
+        with pytest.raises(RuntimeError):
+            _native.growth_begin(1)
+        assert sampled(lambda: bytearray(50_000_000)).sources == ()
+        kept = bytearray(b"x") * 50_000_000
+    assert len(of_this_file(outer.growth())) == 1 and kept
+    on = [slot for slot in _native.got_slots() if slot[3] == -8 and slot[6]]
+    assert on == [] and outer.growth().sources == ()
+    assert sampled(list).sources == ()
+
+
+def test_steady_growth_is_told_from_memory_that_filled_once() -> None:
+    def text(*quarters: int) -> str:
+        (row,) = of_this_file(sampled(lambda: bytearray(b"x") * 30_000_000))
+        fact = Growth(0, (), (type(row)(*_values(row, quarters)),), 1 << 19, 0, 1)
+        return next(asked_for(fact)).text
+
+    assert "more with time" in text(5_000_000, 5_000_000, 5_000_000, 5_000_000)
+    assert "from the first half" in text(15_000_000, 5_000_000, 0, 0)
+    assert text(15_000_000, 5_000_000, 0, 1).endswith("which is still in use.")
+
+
+def _values(row: GrowthSource, quarters: tuple[int, ...]) -> list[Any]:
+    new = {"bytes": sum(quarters), "samples": 40, "quarters": quarters}
+    return [new.get(name, getattr(row, name)) for name in GrowthSource.__dataclass_fields__]
