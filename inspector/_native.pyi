@@ -859,8 +859,10 @@ def conversions_disarm() -> tuple[int, int, int, int]:
 GROWTH_FUNCTIONS: tuple[str, ...]
 """The functions that rows of growth_read() name by number."""
 
-def growth_begin(mean: float, /) -> tuple[int, int, int]:
+def growth_begin(mean: float, borrows: bool = False, /) -> tuple[int, int, int]:
     """Begin to sample allocations, one for each `mean` bytes on average.
+
+    `borrows`: no reference to a code object is taken; one that is freed meanwhile is not told.
 
     Returns (slots patched, slots left, pools of Arrow hooked). Raises RuntimeError while it is sampled, and
     in any interpreter but the main one.

@@ -77,7 +77,7 @@ class InspectLeaksMagics(Magics):
         memory()  # what its first use imports is no growth
         earlier = lost()
         before = memory()
-        with Sampled(cells.numbers(self.shell)) as sampled:
+        with Sampled(cells.numbers(self.shell), borrows=True) as sampled:
             found = self._watched(prepared, options)
         runs = 1 if options.repeat is None else leaks.WARM_UP + options.repeat
         return with_lost(with_growth(found.report, before, runs, sampled), lost_since(earlier))

@@ -93,6 +93,8 @@ def test_a_test_above_its_budget_of_memory_names_what_grew_and_who_holds_it(tmp_
     told = " ".join(pytest_in(tmp_path, "--inspect-memory=10MB", tests=GROWS).split())
     assert "2 failed, 1 passed" in told, told
     assert "30 MB more are in use at the end of the block; its budget is 10 MB" in told, told
-    assert "bytearray of 30 MB held by test_shown.kept[0] · do:" in told, told
+    assert "30 MB held by test_shown.kept[0]. `bytearray(30_000_000)` in test_shown.py:8 asked for" in told, (
+        told
+    )
     assert "'ten' is no number of bytes" in pytest_in(tmp_path, "--inspect-memory=ten", tests=GROWS)
     assert "20 MB more in blocks of C code" in told, told

@@ -60,7 +60,8 @@ class Sampled:
     made before the block, and read after it: neither makes an object that a census of the block would count.
     """
 
-    def __init__(self, cells: Mapping[str, int] | None = None) -> None:
+    def __init__(self, cells: Mapping[str, int] | None = None, *, borrows: bool = False) -> None:
+        self._borrows = borrows  # where references are counted: it takes none
         self._cells = cells or {}
         self._resident = resident_bytes()
         self._is_open = False
@@ -68,7 +69,7 @@ class Sampled:
 
     def __enter__(self) -> Sampled:
         with suppress(RuntimeError):  # another one is open, or this is a sub-interpreter
-            _native.growth_begin(SAMPLE_BYTES)
+            _native.growth_begin(SAMPLE_BYTES, self._borrows)
             self._is_open = True
         return self
 

@@ -58,10 +58,16 @@ def _source(row: GrowthSource) -> tuple[tuple[Span, ...], ...]:
     return (
         text(size(row.bytes)),
         text(when, "dim"),
-        (*(Span("beside ", "dim"),), *place(row.site)) if row.beside else place(row.site),
+        (*text("beside ", "dim"), *_place(row.site)) if row.beside else _place(row.site),
         text(clipped(row.site.text, _LONGEST), "code"),
         text(clipped(by, _LONGEST), "dim"),
     )
+
+
+def _place(site: Site) -> tuple[Span, ...]:
+    """The line of a cell whose number is not known by its line alone."""
+    is_nameless = isinstance(site.file, str) and site.file.startswith("<") and not isinstance(site.cell, int)
+    return text(f"line {site.line}") if is_nameless else place(site)
 
 
 def _sample() -> tuple[Block, ...]:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -101,6 +102,21 @@ def test_hooks_are_gone_afterwards_and_one_block_samples_at_a_time() -> None:
     on = [slot for slot in _native.got_slots() if slot[3] == -8 and slot[6]]
     assert on == [] and outer.growth().sources == ()
     assert sampled(list).sources == ()
+
+
+def test_no_reference_is_taken_where_references_are_counted(grows: Any) -> None:
+    def run() -> None:
+        grows.leak(5_000_000)
+
+    run()  # a first call counts too
+    for borrows, more in ((True, 0), (False, 1)):
+        block, before = Sampled(borrows=borrows), sys.getrefcount(run.__code__)
+        with block:
+            run()
+        meanwhile = sys.getrefcount(run.__code__)
+        found = of_this_file(block.growth())
+        after = sys.getrefcount(run.__code__)
+        assert (meanwhile - before, len(found), after - before) == (more, 1, 0)
 
 
 def test_steady_growth_is_told_from_memory_that_filled_once() -> None:

@@ -65,6 +65,7 @@ int growth_taken_slow(const void *block, growth_row *ret); // whether it was the
 void growth_put(const growth_row *row);                    // puts back what was taken
 void growth_unmapped(uintptr_t start, size_t bytes);
 
+extern int growth_borrows __attribute__((visibility("hidden"))); // sites take no references
 // sites.c. The number of the running thread's site; 0: no room. Called under the lock of sampler.c.
 uint32_t growth_site_here(const void *frame, int function);
 const growth_site *growth_site_of(uint32_t number); // borrowed, or NULL

@@ -7,18 +7,20 @@ static int is_allowed(double mean) {
     if (growth_open) {
         return error_set(PyExc_RuntimeError, "growth is already sampled") == 0;
     }
-    if (!PyErr_Occurred() && mean < 1) {
+    if (mean < 1) {
         return error_set(PyExc_ValueError, "the mean must be 1 byte or more") == 0;
     }
-    return !PyErr_Occurred();
+    return 1;
 }
 
-static PyObject *growth_begin(PyObject *module, PyObject *mean) {
+static PyObject *growth_begin(PyObject *module, PyObject *args) {
     got_outcome patched;
-    double wanted = PyFloat_AsDouble(mean);
-    if (!is_allowed(wanted) || growth_sites_init() < 0) {
+    double wanted;
+    int borrows = 0;
+    if (!PyArg_ParseTuple(args, "d|p", &wanted, &borrows) || !is_allowed(wanted) || growth_sites_init() < 0) {
         return NULL;
     }
+    growth_borrows = borrows;
     growth_start(wanted);
     got_source_find_addresses(&growth_source);
     if (got_patch(GOT_GROWTH, GOT_RECORD, NULL, &patched) < 0) {
@@ -62,7 +64,7 @@ int growth_exec(PyObject *module) {
     got_family_add(GOT_GROWTH, &growth_source);
     return names_add(module, "GROWTH_FUNCTIONS", names, GROWTH_FUNCTIONS) < 0
                ? -1
-               : ADD_FUNCTIONS(module, {"growth_begin", growth_begin, METH_O, NULL},
+               : ADD_FUNCTIONS(module, {"growth_begin", growth_begin, METH_VARARGS, NULL},
                                {"growth_run", growth_set_run, METH_O, NULL},
                                {"growth_end", growth_end, METH_NOARGS, NULL},
                                {"growth_forget", growth_forget, METH_NOARGS, NULL});

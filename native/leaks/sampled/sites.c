@@ -29,6 +29,7 @@ static struct {
     uint32_t site;
 } paths[PATHS];
 static scan_range own_text, interpreter;
+int growth_borrows;
 static int sites_used;
 static PyThreadState *main_thread; // borrowed: it lives as long as the interpreter
 
@@ -145,7 +146,7 @@ static uint32_t number_of(growth_site *found) {
 uint32_t growth_site_here(const void *frame, int function) {
     growth_site found = {.hash = MIX};
     PyThreadState *own = PyGILState_GetThisThreadState();
-    found.is_borrowed = !running_has_gil();
+    found.is_borrowed = (uint8_t)(growth_borrows || !running_has_gil());
     if (own && own->interp == running_main) {
         add_own(&found, own);
     }
