@@ -89,7 +89,8 @@ typedef struct {
     };
     uint32_t deleting_slot; // and the slot that it was called through
     uint32_t method;        // leaks: 1 + number of the innermost open call from Python (leaks/call_frames.c)
-    int64_t sample_left;    // growth: bytes to the next sampled block (leaks/sampled/sampler.c); 0: none was drawn
+    int64_t
+        sample_left; // growth: bytes to the next sampled block (leaks/sampled/sampler.c); 0: none was drawn
 } ring_thread;
 _Static_assert(sizeof(ring_thread) <= 72, "the size stated above");
 extern __thread ring_thread ring_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
