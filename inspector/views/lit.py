@@ -33,36 +33,59 @@ class _Grid(NamedTuple):
         return rest == 0
 
 
+class Lit(NamedTuple):
+    """The part of a base's grid that is drawn: the numbers of the elements that a view shows, else DARK."""
+
+    name: str
+    shape: tuple[int, ...]
+    corner: tuple[int, int]
+    cells: list[list[str]]
+    is_named: bool
+    """Whether the user has a name for the base."""
+
+
 def lit(facts: Mapping[str, Any]) -> Iterator[Line | Picture]:
     """The grid of the base, with the numbers of the elements that the view shows; () if it is no view."""
+    found = grid_of_base(facts, ROWS, COLUMNS)
+    if found is None:
+        return
+    name, shape, corner, cells, _ = found
+    rows, columns = (1, *shape)[-2:]
+    yield Line("in", (Span(name, "name"), Span(f"  {shape}, its elements by number", "dim")))
+    drawn = boxed(_ended(cells, corner, rows, columns))
+    shown = sum(cell != DARK for line in cells for cell in line)
+    seen = f"Of the {sum(map(len, cells)):,} elements of {name} that are drawn it shows {shown:,}"
+    yield Picture(tuple(map(tuple, drawn)), alt=f"{seen}: every cell that has a number.")
+
+
+def grid_of_base(facts: Mapping[str, Any], most_rows: int, most_columns: int) -> Lit | None:
+    """Which elements of its base a view shows, around its first one; None if it is no view of a grid."""
     layout, buffer = facts.get("layout"), facts.get("buffer")
     if not isinstance(layout, Layout) or not isinstance(buffer, Buffer):
-        return
+        return None
     base = next((one for one in buffer.holders if _is_plain(one, layout)), None)
     first = next((row.exposure.address for row in buffer.spoken if isinstance(row.exposure, Exposure)), None)
     if base is None or first is None or 0 in layout.shape or not layout.shape:
-        return
+        return None
     view = _Grid(first, layout.shape, layout.strides_bytes)
     rows, columns = (1, *base.shape)[-2:]
     down, across = (0, *base.strides_bytes)[-2:]
     if isinstance(base.first, Unknown) or not (down > 0 or rows == 1) or across <= 0:
-        return
+        return None
     row, column = divmod(first - base.first, down) if rows > 1 else (0, first - base.first)
-    wide = min(COLUMNS, WIDEST // (len(str(rows * columns)) + 3) - 2)
-    corner = max(0, min(row - 1, rows - ROWS)), max(0, min(column // across - 1, columns - wide))
+    wide = most_columns
+    if most_columns == COLUMNS:  # as text, with the numbers
+        wide = min(COLUMNS, WIDEST // (len(str(rows * columns)) + 3) - 2)
+    corner = max(0, min(row - 1, rows - most_rows)), max(0, min(column // across - 1, columns - wide))
     cells = [
         [
             str(i * columns + j) if view.holds(base.first + i * down + j * across) else DARK
             for j in range(corner[1], min(columns, corner[1] + wide))
         ]
-        for i in range(corner[0], min(rows, corner[0] + ROWS))
+        for i in range(corner[0], min(rows, corner[0] + most_rows))
     ]
-    name = base.shown_by or base.name
-    yield Line("in", (Span(name, "name"), Span(f"  {base.shape}, its elements by number", "dim")))
-    drawn = boxed(_ended(cells, corner, rows, columns))
-    shown = sum(cell != DARK for line in cells for cell in line)
-    seen = f"Of the {sum(map(len, cells)):,} elements of {name} that are drawn it shows {shown:,}"
-    yield Picture(tuple(map(tuple, drawn)), alt=f"{seen}: every cell that has a number.")
+    named = bool(base.shown_by) or base.name != base.type_name
+    return Lit(base.shown_by or base.name, base.shape, corner, cells, named)
 
 
 def _is_plain(base: Holder, layout: Layout) -> bool:

@@ -22,8 +22,12 @@ export default {
       const bar = add(root, "div", { class: "head" });
       shape.slice(0, -2).forEach((length, axis) => {
         const label = add(bar, "label", {}, `axis ${axis} `);
-        add(label, "input", { type: "number", min: 0, max: length - 1, value: 0, style: { width: "9ch" },
-          oninput: (event) => { at[axis] = Math.max(0, Math.min(length - 1, Math.round(Number(event.target.value)) || 0)); paint(); } });
+        const inputs = ["range", "number"].map((type) => add(label, "input", { type, min: 0, max: length - 1, value: 0, "aria-label": `axis ${axis}`, style: { width: type === "range" ? "18ch" : "9ch" },
+          oninput: (event) => {
+            at[axis] = Math.max(0, Math.min(length - 1, Math.round(Number(event.target.value)) || 0));
+            inputs.filter((one) => one !== event.target).forEach((one) => { one.value = at[axis]; });
+            paint();
+          } }));
         add(label, "span", { class: "dim" }, ` of ${count(length)}`);
       });
     }
@@ -40,6 +44,14 @@ export default {
     for (let row = 0; row < tall; row += 1)
       for (let column = 0; column < broad; column += 1)
         cells.push(add(grid, "div", { role: "gridcell", onmouseenter: () => { indexAt(row, column).forEach((one, axis) => { at[axis] = one; }); paint(false); } }));
+    if (scene.base) {
+      const { name, shape: whole, corner: from, lit } = scene.base;
+      const drawn = lit.length * lit[0].length, shown = lit.flat().filter(Boolean).length;
+      const all = drawn === whole.reduce((product, one) => product * one, 1) ? "" : `, drawn from [${whole.length > 1 ? from.join(", ") : from[1]}]`;
+      add(root, "div", { class: "dim" }, `the elements of ${name} (${whole.join(", ")}) that it shows${all}:`);
+      const board = add(root, "div", { role: "img", class: "base", "aria-label": `${count(shown)} of the ${count(drawn)} elements of ${name} that are drawn`, style: { display: "grid", gridTemplateColumns: `repeat(${lit[0].length}, 11px)`, gap: "1px", overflow: "hidden" } });
+      lit.flat().forEach((one) => add(board, "span", { class: one ? "on" : "off", style: { height: "11px", boxSizing: "border-box", border: `1px solid ${one ? "CanvasText" : "var(--line)"}`, background: one ? "var(--c1)" : "none", forcedColorAdjust: "none" } }));
+    }
     add(root, "div", { class: "dim" }, `all its ${size(bytes)}, from the lowest byte to the highest:`);
     const ribbon = add(root, "div", { class: "ribbon track", role: "img", "aria-label": "where in its bytes the element lies" });
     const near = add(root, "div", { class: "dim" });

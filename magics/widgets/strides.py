@@ -10,6 +10,10 @@ from inspector.facts.layout import Layout
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
+from inspector.views.lit import DARK, grid_of_base
+
+MOST_OF_BASE = 16, 40
+"""Rows and columns of the base that are drawn."""
 
 
 def open_view(fact: Layout, report: Report) -> View:
@@ -31,7 +35,22 @@ def scene(fact: Layout, report: Report) -> dict[str, Any]:
         "words": " · ".join(said(word, 40) for word in fact.words),
         "bytes": place.bytes if isinstance(place, Range) else _extent(fact),
         "start": f"{place.start:#x}" if isinstance(place, Range) else "",
+        "base": _base(report),
         "preview": [] if isinstance(fact.preview, Unknown) else [said(text, 12) for text in fact.preview],
+    }
+
+
+def _base(report: Report) -> dict[str, Any] | None:
+    """The grid of the named array that it is a view of: which elements it shows."""
+    found = grid_of_base(report.facts, *MOST_OF_BASE)
+    if found is None or not found.is_named:
+        return None
+    lit = [[cell != DARK for cell in row] for row in found.cells]
+    return {
+        "name": said(found.name, 40),
+        "shape": list(found.shape),
+        "corner": list(found.corner),
+        "lit": lit,
     }
 
 

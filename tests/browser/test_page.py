@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from github import sanitised
+from inspector.magics.widgets import strides
+from inspector.magics.widgets.base import source
 from labs import brightness
 
 import inspector
@@ -38,7 +40,7 @@ def opened(browser):
 
     yield open_
     page.close()
-    assert [what for what in said if not what.startswith(("file:", "data:"))] == []
+    assert [what for what in said if not what.startswith(("file:", "data:", "blob:"))] == []
 
 
 def test_it_needs_no_network_and_follows_the_system(notebook, opened, tmp_path) -> None:
@@ -96,3 +98,28 @@ def test_at_600_pixels_all_is_seen_and_a_screen_reader_tells_what_pictures_show(
     assert (
         "refers to list (2 items) with [0] 1, [1] 2; ['second'] refers to dict (1 item) with ['x'] " in drawn
     )
+
+
+DRAW = """async ([code, scene]) => {
+  const from = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+  (await import(from)).default.render({ model: { get: () => scene }, el: document.body });
+}"""
+
+
+def test_strides_light_up_the_elements_in_the_base_and_a_slider_moves_further_axes(opened, tmp_path) -> None:
+    a = np.arange(120.0).reshape(4, 30)
+    b = a[::2, ::3].reshape(2, 5, 2)[:, ::-1]
+    report = inspector.inspect(b, name="b")
+    (tmp_path / "empty.html").write_text("<!DOCTYPE html><meta charset=utf-8>")
+    page = opened(tmp_path / "empty.html")
+    page.evaluate(DRAW, [source("kit.js", "strides.js"), strides.scene(report.layout, report)])
+    page.get_by_role("slider", name="axis 0").press("ArrowRight")
+    assert page.get_by_role("spinbutton", name="axis 0").input_value() == "1"
+    page.locator("[role=status]").filter(has_text="[1, 0, 0]").wait_for()
+    view = inspector.inspect(a[::2, ::3], name="view")
+    page.evaluate(DRAW, [source("kit.js", "strides.js"), strides.scene(view.layout, view)])
+    grid = page.get_by_role("img", name="20 of the 120 elements of a that are drawn").last
+    lit = grid.locator("span").evaluate_all(
+        "all => all.flatMap((one, at) => one.className === 'on' ? [at] : [])"
+    )
+    assert lit == np.arange(120).reshape(4, 30)[::2, ::3].ravel().tolist()
