@@ -121,7 +121,7 @@ def _may_miss(one: inspect.Parameter) -> bool:
 
 def _optional(function: Callable[..., Any]) -> set[str] | None:
     found = _parameters(function)
-    if found is None or any(one.kind == one.VAR_KEYWORD for one in found):
+    if found is None:
         return None
     return {one.name for one in found if one.default is not one.empty}
 

@@ -110,10 +110,11 @@ def _of_polars(x: Any) -> Iterator[Block]:
             yield from _of_polars(column)
     elif hasattr(x, "get_chunks") and len(x):
         for chunk in x.get_chunks() if x.n_chunks() > 1 else [x]:
-            if chunk.dtype.is_numeric() or chunk.dtype.is_temporal():
-                arrow = chunk.to_arrow()
-                yield arrow.buffers()[-1].address, arrow.buffers()[-1].size, "bytes"
-            elif str(chunk.dtype) == "String" and hasattr(chunk, "__arrow_c_stream__"):
+            kind = str(chunk.dtype)
+            if chunk.dtype.is_numeric() or chunk.dtype.is_temporal() or kind == "Boolean":
+                last = chunk.to_arrow().buffers()[-1]
+                yield last.address, last.size, "truths" if kind == "Boolean" else "bytes"
+            elif kind == "String" and hasattr(chunk, "__arrow_c_stream__"):
                 for part in __import__("pyarrow").chunked_array(chunk).chunks:
                     for buffer in part.buffers()[2:]:
                         yield buffer.address, buffer.size, "bytes"

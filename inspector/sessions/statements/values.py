@@ -231,7 +231,8 @@ def _are_others(blocks: Blocks, given: list[Elements]) -> bool:
         bits = all(8 * one.size <= numbers + 8 * ROUNDED for one in blocks)
         return bits and numbers > 8 * ROUNDED and "bytes" not in theirs
     own, theirs = own - {"truths", "bytes"}, theirs - {"truths", "bytes"}
-    return bool(own and theirs) and "" not in own | theirs and not own & theirs
+    paired = {one.size for one in blocks} <= {one.size for one in given}
+    return paired and bool(own and theirs) and "" not in own | theirs and not own & theirs
 
 
 def _kind(block: Elements) -> str:
