@@ -270,7 +270,10 @@ def _of_result(result: Any, given: list[list[Any]], by_source: list[list[Block]]
 
 def _values(found: list[Any], given: list[list[Any]]) -> Did:
     """Of bytes that no source has: its values again, some of them, with or without a loss, or new ones."""
-    pool = _joined([part for one in given for part in one])
+    pool = [
+        *(made for one in given for made in _joined(one)),
+        *_joined([part for one in given for part in one]),
+    ]
     said = {_values_of(one, pool) for one in found if len(one)}
     if len(said) == 1:
         return said.pop()
@@ -302,6 +305,12 @@ def _values_of(part: Any, pool: list[Any]) -> Did:
         if _all_in(real, one):
             same = len(one) == len(part) and bool((np.sort(one) == np.sort(part)).all())
             return "copy" if same else "selection"
+    mixed = [_cast(one, part) for one in numbers] if part.dtype.kind in "iufc" else []
+    if mixed and len({one.dtype for one in numbers}) > 1 and _all_in(real, np.concatenate(mixed)):
+        kept = all(
+            _all_in(one[one == one], _cast(made, one)) for one, made in zip(numbers, mixed, strict=True)
+        )
+        return "copy" if kept else "copy that loses"
     if part.dtype.kind in "iufc" and (cast := [one for one in numbers if _all_in(real, _cast(one, part))]):
         kept = all(_all_in(one[one == one], _cast(part, one)) for one in cast)
         return "copy" if kept else "copy that loses"
