@@ -40,7 +40,7 @@ class Growth:
     sources: tuple[GrowthSource, ...]
     """Most bytes first."""
     sample_bytes: int
-    """A block is sampled for each so many bytes, on average."""
+    """A block is sampled for each so many bytes, on average; 0: none was, as of another process."""
     dropped: int
     """Samples for which there was no room."""
     watched_ns: int

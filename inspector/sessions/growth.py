@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import math
+import time
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,6 +18,7 @@ from typing import Final
 from inspector import _native
 from inspector._native import Subject
 from inspector.binaries.addresses import place
+from inspector.debugger.attach.sampling import check_seconds
 from inspector.errors import InspectorError
 from inspector.facts.account import Account, grown
 from inspector.facts.amounts import size
@@ -249,6 +251,19 @@ def growth() -> Grew:
     draws it. Example: `with inspector.growth() as grew: work()`, then `grew.fact.sources[0].site.line`.
     """
     return Grew()
+
+
+def growth_of(pid: int, seconds: float) -> Growth:
+    """By which rows of the account another process grows within `seconds`; read from outside, without a stop.
+
+    Its lines are not known: no code runs there. Raises what `memory` raises.
+    """
+    check_seconds(seconds)
+    begun, before = time.monotonic_ns(), memory(pid)
+    time.sleep(seconds)
+    after = memory(pid)
+    change = after.resident_bytes - before.resident_bytes
+    return Growth(change, grown(before, after), (), 0, 0, time.monotonic_ns() - begun)
 
 
 def _in_use(account: Account) -> int:

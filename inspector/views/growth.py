@@ -29,6 +29,8 @@ def _growth(fact: Growth) -> tuple[Block, ...]:
         "Estimated from sampled allocations that were not freed; small bars: quarters of the time.",
         "docs/reference/heap.md#growth",
     )
+    if not fact.sample_bytes:  # nothing was sampled: only the account was read
+        return _account(fact) or (Line("grew", text("in no row of the account")),)
     rows = tuple(map(_source, fact.sources))
     table = Table(("bytes", "when", "line", "", "by"), rows, (0,))
     made: tuple[Block, ...] = (Fold(told, (table,), _SHOWN),) if rows else (told,)

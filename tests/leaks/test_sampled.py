@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +12,9 @@ import pytest
 from specimens import build
 
 from inspector import _native
+from inspector.errors import TargetGone
 from inspector.facts.growth import Growth, GrowthSource
-from inspector.sessions.growth import Sampled
+from inspector.sessions.growth import Sampled, growth_of
 from inspector.verdicts.answers.growth import asked_for
 
 pytestmark = pytest.mark.core
@@ -102,6 +104,29 @@ def test_hooks_are_gone_afterwards_and_one_block_samples_at_a_time() -> None:
     on = [slot for slot in _native.got_slots() if slot[3] == -8 and slot[6]]
     assert on == [] and outer.growth().sources == ()
     assert sampled(list).sources == ()
+
+
+GROWING = """
+import time
+kept = []
+print("begun", flush=True)
+while len(kept) < 1000:
+    kept.append(bytearray(b"x") * 1_000_000)
+    time.sleep(0.01)
+"""
+
+
+def test_growth_of_another_process_is_told_by_row() -> None:
+    with subprocess.Popen([sys.executable, "-c", GROWING], stdout=subprocess.PIPE) as child:
+        assert child.stdout and child.stdout.readline()
+        try:
+            found = growth_of(child.pid, 1.0)
+        finally:
+            child.kill()
+    assert found.resident_bytes > 3_000_000 and found.sources == ()
+    assert sum(row.bytes for row in found.rows) == pytest.approx(found.resident_bytes, rel=0.1)
+    with pytest.raises(TargetGone):
+        growth_of(child.pid, 0.1)
 
 
 def test_no_reference_is_taken_where_references_are_counted(grows: Any) -> None:

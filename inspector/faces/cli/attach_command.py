@@ -4,6 +4,7 @@
   inspector attach PID owners EXPR         all holders of an object
   inspector attach PID stacks              native and Python frames of threads
   inspector attach PID sample --seconds 5  where the process spends its time
+  inspector attach PID memory --seconds 5  by which kind of memory it grows
   inspector attach PID trace --seconds 5   its conversions; loads our extension
                                            into the process at a safe point
   inspector attach PID step --at PLACE     stop at PLACE under gdb and step;
@@ -25,7 +26,7 @@ SECONDS = 2.0
 DEADLINE = 2.0
 STEP_S = 60.0
 """How long `step` waits for a stop, in seconds."""
-WITHOUT = ("stacks", "sample", "trace", "step")
+WITHOUT = ("stacks", "sample", "memory", "trace", "step")
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +38,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     add(
         "--seconds",
         type=float,
-        help=f"seconds to sample or trace ({SECONDS:g}), to wait for step ({STEP_S:g})",
+        help=f"seconds to sample, watch or trace ({SECONDS:g}), to wait for step ({STEP_S:g})",
     )
     add("--at", action="append", default=[], metavar="PLACE", help="for step: as for `inspector break`")
     add("--of", action="append", default=[], metavar="MODULE", help="for trace: this module only")
@@ -94,8 +95,12 @@ def _step(options: argparse.Namespace) -> int:
 def _answered(options: argparse.Namespace) -> tuple[str, Any]:
     from inspector.sessions import running
 
-    other = running.attach(options.pid)
     seconds = SECONDS if options.seconds is None else options.seconds
+    if options.question == "memory":
+        from inspector.sessions.growth import growth_of
+
+        return "growth", growth_of(options.pid, seconds)
+    other = running.attach(options.pid)
     if options.question == "show":
         return "remote", other.inspect(options.expression)
     if options.question == "owners":
