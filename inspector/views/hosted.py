@@ -16,7 +16,7 @@ SMALL_INT = 10**8
 """CPython 3.11 starts small ints with 1,000,000,000 references, so that they are never freed."""
 STEP = "  "
 NAME_CELLS, SHOWN_CELLS = 26, 18
-MOST_LINES, EVERY_LINE, MOST_SOURCE = 16, 1_000, 30
+MOST_LINES, EVERY_LINE, MOST_SOURCE = 12, 1_000, 30
 
 
 @blocks.register

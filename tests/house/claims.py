@@ -20,7 +20,12 @@ found: list[str] = []
 
 
 def bare(answer: Answer) -> bool:
-    """Whether a sentence claims that there is none and does not say what was looked at."""
+    """Whether a sentence claims that there is none and does not say what was looked at.
+
+    Advice says what would be; a test of its own applies it.
+    """
+    if answer.slug == "host-advice":
+        return False
     return bool(SAID.search(answer.text)) and not _has_scope(answer) and not UNKNOWN.search(answer.text)
 
 
