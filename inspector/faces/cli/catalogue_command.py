@@ -1,4 +1,4 @@
-"""What an operation of a library copies, by the kind of its argument, in each tested release.
+"""What an operation of a library copies, in each tested release.
 
 Ask for an operation or a type, or call all public operations of an installed library:
 
