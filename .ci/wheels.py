@@ -11,6 +11,7 @@ LOST, and the run fails; what cannot be checked here is said. The room's Python 
 # SPDX-License-Identifier: MIT
 import importlib.util
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -34,6 +35,8 @@ PLATFORMS = {
     # tag: what Zig compiles for, the end of the extension's name
     "manylinux_2_28_x86_64": ("x86_64-linux-gnu.2.28", "gnu"),
     "musllinux_1_2_x86_64": ("x86_64-linux-musl", "musl"),
+    "manylinux_2_28_aarch64": ("aarch64-linux-gnu.2.28", "gnu"),
+    "musllinux_1_2_aarch64": ("aarch64-linux-musl", "musl"),
 }
 FLAGS = {"CFLAGS": "-g0", "LDFLAGS": "-lunwind -Wl,--strip-debug"}
 """Zig writes debug information unless told; its unwinder is linked in, as no C library has one."""
@@ -100,12 +103,16 @@ def _environment(command, folder, *packages):
 def _wheel(python, version, tag, source):
     """One wheel in dist/."""
     target, library = PLATFORMS[tag]
-    compiler = BUILD / f"cc-{library}"
+    machine = target.split("-")[0]
+    compiler = BUILD / f"cc-{machine}-{library}"
     compiler.write_text(f'#!/bin/sh\nexec "{ZIG}/zig" cc -target {target} "$@"\n')
     compiler.chmod(0o755)
-    suffix = f".cpython-{version.replace('.', '')}-x86_64-linux-{library}.so"
+    suffix = f".cpython-{version.replace('.', '')}-{machine}-linux-{library}.so"
     given = dict(os.environ, **FLAGS, CPATH=_debian(version), CC=str(compiler), SETUPTOOLS_EXT_SUFFIX=suffix)
-    raw = BUILD / f"raw-{version}-{library}"
+    if machine != platform.machine():
+        given["CMAKE_ARGS"] = f"-DINSPECTOR_MACHINE={machine}"
+        given["_PYTHON_HOST_PLATFORM"] = f"linux-{machine}"  # the wheel's tag (sysconfig.get_platform)
+    raw = BUILD / f"raw-{version}-{machine}-{library}"
     _run(*python, *PIP, "wheel", "--no-build-isolation", "--no-deps", "-w", raw, source, env=given)
     return _tagged(next(raw.glob("*.whl")), tag)
 
@@ -122,13 +129,16 @@ def _debian(version):
 
 def _tagged(wheel, tag):
     """The wheel in dist/ with its platform's name; auditwheel refuses a name that does not fit."""
-    if tag.startswith("manylinux"):
-        with_tools = dict(os.environ, PATH=f"{BIN}:{os.environ['PATH']}")
+    with_tools = dict(os.environ, PATH=f"{BIN}:{os.environ['PATH']}")
+    if tag.startswith("manylinux") and tag.endswith(platform.machine()):
         _run(BIN / "auditwheel", "repair", "--plat", tag, "-w", DIST, wheel, env=with_tools)
     else:
+        if tag.startswith("manylinux"):  # it repairs only for the machine that it runs on
+            told = _run(BIN / "auditwheel", "show", wheel, env=with_tools)
+            assert f'"{tag}"' in told, told
         told = _run(BIN / "wheel", "tags", "--platform-tag", tag, wheel)
         shutil.copy(str(wheel.parent / told.split()[-1]), str(DIST))
-    return DIST / re.sub(r"-linux_x86_64\.whl$", f"-{tag}.whl", wheel.name)
+    return DIST / re.sub(r"-linux_\w+\.whl$", f"-{tag}.whl", wheel.name)
 
 
 def _symbols(wheel, tag):

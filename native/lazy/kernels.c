@@ -4,13 +4,14 @@
 // would give different bits on different machines. Without the pragma only the portable variant is built.
 // SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
+#include "machine/machine.h"
 #include "module/platform.h"
 
 #define VARIANT(name) name##_any
 #include "lazy/kernels_body.h"
 #undef VARIANT
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if MACHINE_AVX2
 PLATFORM_AVX2_BEGIN
 #define VARIANT(name) name##_avx2
 #include "lazy/kernels_body.h"
@@ -19,7 +20,7 @@ PLATFORM_AVX2_END
 
 static int portable; // tests compare both variants on one machine
 
-static inline int wide(void) { return !portable && __builtin_cpu_supports("avx2"); }
+static inline int wide(void) { return !portable && machine_has_avx2(); }
 #define CHOOSE(name) (wide() ? name##_avx2 : name##_any)
 void lazy_kernels_choose(int portable_) { portable = portable_; }
 #else

@@ -12,15 +12,9 @@
 // Every run is read under the guard of memory.c. A run that faults (another thread unmapped it, a file was
 // truncated) is read again through process_vm_readv, which skips only the pages that are really gone.
 // SPDX-License-Identifier: MIT
+#include "machine/machine.h"
 #include "memory/addresses.h"
 #include "memory/memory.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#define SCAN_HAS_AVX2 __builtin_cpu_supports("avx2")
-#else
-#define SCAN_HAS_AVX2 0
-#endif
 
 #define STEP_WORDS 8u          // a cache line
 #define FILTER_BITS (1u << 18) // 32 KiB: stays in the first-level cache
@@ -97,7 +91,7 @@ ALWAYS_INLINE void scan_plain(scan_walk *walk, const int count) {
 
 static void scan_words_plain(scan_walk *walk) { SCAN_WITH_COUNTS(scan_plain, walk); }
 
-#if defined(__x86_64__)
+#if MACHINE_AVX2
 // AVX2 compares signed numbers, so both sides are shifted by 2^63: free, as the needles are constants.
 static inline __attribute__((always_inline, target("avx2"))) void scan_avx2(scan_walk *walk,
                                                                             const int count) {
@@ -152,8 +146,8 @@ static void scan_body(void *argument) {
         scan_words_filtered(walk);
         return;
     }
-#if defined(__x86_64__)
-    if (SCAN_HAS_AVX2 && !walk->job->portable) {
+#if MACHINE_AVX2
+    if (machine_has_avx2() && !walk->job->portable) {
         scan_words_avx2(walk);
     } else
 #endif

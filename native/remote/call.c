@@ -12,12 +12,13 @@
 // Limits and why. x86-64 only: registers and the System V calling convention. At most six words as arguments.
 // A thread that blocks SIGSEGV cannot be used: Linux would reset its handler (signal(7)).
 // SPDX-License-Identifier: MIT
+#include "machine/machine.h"
 #include "module/native.h"
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#ifdef __x86_64__
+#if MACHINE_REMOTE_CALLS
 #include <elf.h>
 #include <sys/uio.h>
 #include <sys/user.h>

@@ -7,11 +7,8 @@
 // the inline caches of bytecode (3.11 on) stand at any even address and only borrow.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "machine/machine.h"
 #include "search/holders.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 #define SLICE_BYTES ((uintptr_t)1 << 20)
 #define STEP_BYTES 32u
@@ -32,7 +29,7 @@ static __attribute__((no_sanitize("address", "alignment"))) void collect_places(
     }
 }
 
-#if defined(__x86_64__)
+#if MACHINE_AVX2
 static __attribute__((target("avx2"))) void sweep_avx2(sweep *w) {
     const __m256i value = _mm256_set1_epi64x((long long)w->value);
     for (; w->at + STEP_BYTES + 8 <= w->stop; w->at += STEP_BYTES) {
@@ -52,8 +49,8 @@ static __attribute__((target("avx2"))) void sweep_avx2(sweep *w) {
 
 static void sweep_body(void *argument) {
     sweep *w = argument;
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) {
+#if MACHINE_AVX2
+    if (machine_has_avx2()) {
         sweep_avx2(w);
     }
 #endif

@@ -22,6 +22,7 @@
 // without libc: the breakpoint may be in `write`. The kernel ends a thread that blocks SIGTRAP (zmq's) when
 // it reaches an int3, whatever the handler; for those the watchdog outside restores the bytes.
 // SPDX-License-Identifier: MIT
+#include "machine/machine.h"
 #include "watch/writes.h"
 
 #include <fcntl.h>
@@ -45,7 +46,7 @@ static struct {
     struct sigaction previous; // the action before ours
 } traps = {.memory = -1};
 
-#ifdef __x86_64__
+#if MACHINE_STEPS
 
 static long traps_pwrite(int file, const void *from, size_t size, uintptr_t at) {
     register long offset __asm__("r10") = (long)at;

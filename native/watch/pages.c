@@ -19,6 +19,7 @@
 // blocks SIGTRAP is never stepped, for the trap would end the process. Every other page fault of a thread
 // costs a signal too while the watch lasts. x86-64.
 // SPDX-License-Identifier: MIT
+#include "machine/machine.h"
 #include "watch/writes.h"
 
 #include <sys/syscall.h>
@@ -48,6 +49,8 @@ typedef struct {
     const void *last_instruction;
 } pages_step;
 
+#if MACHINE_STEPS
+
 static struct {
     uintptr_t start, stop, first, last; // the bytes, and their pages
     size_t size;                        // of an element, at most 8
@@ -56,8 +59,6 @@ static struct {
     volatile sig_atomic_t armed, opened, unseen;
     pages_step steps[STEPS_MAX];
 } pages;
-
-#ifdef __x86_64__
 
 // Protects a small range whole, the kernel may have written elsewhere in it; else two huge pages.
 static void pages_protect_again(uintptr_t at) {

@@ -7,6 +7,7 @@
 // Life cycle. writes_table_init() makes the mapping, writes_table_deinit() frees it; one watch at a time.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "machine/machine.h"
 #include "module/platform.h"
 #include "watch/writes.h"
 
@@ -96,9 +97,7 @@ const void *writes_table_instruction(void) {
 void writes_table_locate(writes_record *record, const ucontext_t *context) {
     record->at_ns = clock_now_ns();
     record->thread = (int)syscall(SYS_gettid);
-#ifdef __x86_64__
-    record->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-#endif
+    record->pc = machine_pc(context);
     record->native_count = platform_backtrace(record->native, WRITES_NATIVE);
     writes_python(record);
     record->complete = 1;

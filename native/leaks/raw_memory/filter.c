@@ -12,6 +12,7 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/search_parts.h"
+#include "machine/machine.h"
 #include "memory/memory.h"
 #include "module/platform.h"
 
@@ -87,7 +88,7 @@ void raw_memory_filter_init(disguise_filter *ret, const scan_range *blocks, size
     take_group(ret, blocks, count, 1);
 }
 
-#if defined(__x86_64__)
+#if MACHINE_AVX2
 PLATFORM_AVX2_BEGIN
 #define VARIANT(name) name##_avx2
 #define VECTOR_BYTES 32
@@ -102,8 +103,8 @@ PLATFORM_AVX2_END
 #include "leaks/raw_memory/filter_body.h"
 
 unsigned raw_memory_filter_find(const disguise_filter *f, const char **at, const char *stop) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && !f->is_portable) {
+#if MACHINE_AVX2
+    if (machine_has_avx2() && !f->is_portable) {
         return find_avx2(f, at, stop);
     }
 #endif

@@ -20,8 +20,9 @@
 // afterwards is left as it is, and counted.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "trace/arm/calls.h"
+#include "machine/machine.h"
 #include "memory/addresses.h"
+#include "trace/arm/calls.h"
 #include "trace/record/convention.h"
 #include "trace/record/record.h"
 #include "trace/record/ring.h"
@@ -55,20 +56,13 @@ static uint32_t places_hashed;           // entries of by_place in use
 
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number);
 
-#if defined(__x86_64__)
-#define TRAMPOLINE "endbr64\n movl $.Ltrampoline_number, %r9d\n jmp calls_enter\n"
-#elif defined(__aarch64__)
-#define TRAMPOLINE "bti c\n mov w5, #.Ltrampoline_number\n b calls_enter\n"
-#else
-#error "native-inspector has trampolines for x86-64 and aarch64 only"
-#endif
 __asm__(".pushsection .text\n"
         ".hidden calls_enter\n"
         ".balign 16\n"
         "calls_trampolines:\n"
         ".set .Ltrampoline_number, 0\n"
         ".rept 16384\n"
-        ".balign 16\n" TRAMPOLINE ".set .Ltrampoline_number, .Ltrampoline_number + 1\n"
+        ".balign 16\n" MACHINE_CALL_TRAMPOLINE ".set .Ltrampoline_number, .Ltrampoline_number + 1\n"
         ".endr\n"
         ".popsection\n");
 extern const char calls_trampolines[] __attribute__((visibility("hidden")));

@@ -1,7 +1,7 @@
 // Finds the import slots through which loaded modules call Python's C API; patches and restores them.
 //
-// Overview. A module calls an imported function through a word that ld.so fills in: R_X86_64_JUMP_SLOT for
-// calls, R_X86_64_GLOB_DAT for calls by -fno-plt and Rust, and for addresses taken as values. got_arm walks
+// Overview. A module calls an imported function through a word that ld.so fills in: JUMP_SLOT for
+// calls, GLOB_DAT for calls by -fno-plt and Rust, and for addresses taken as values. got_arm walks
 // the relocations of the chosen modules (from memory, so stripped files work as well) and stores a
 // trampoline's address into each slot of a function that Python exports. got_disarm stores the previous word
 // back. Each store is one aligned 8-byte atomic: a thread that calls meanwhile uses the old word or the new.

@@ -20,7 +20,7 @@ typedef struct {
     void **address;   // the slot
     int is_value;     // GLOB_DAT: may be an address taken instead of a call
     int is_own;       // the object defines the function itself, and still calls it through its table
-    int is_word;      // R_X86_64_64: a word of the object's own data
+    int is_word;      // R_X86_64_64 or R_AARCH64_ABS64: a word of the object's own data
 } relocation;
 
 typedef struct {

@@ -15,6 +15,7 @@
 // trampolines and slot numbers. All but the note needs the GIL, and so do NumPy's functions.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
+#include "machine/machine.h"
 #include "memory/addresses.h"
 #include "trace/arm/calls.h"
 #include "trace/arm/got.h"
@@ -22,9 +23,6 @@
 #include "trace/record/record.h"
 #include "trace/record/ring.h"
 
-enum {
-    RETURN_WORD = 25 // index in what trace/capi/trampolines.c saved: six words, al, the vectors, then rbp
-};
 enum { TAIL_CALLER, CALLER_FIRST };
 enum { TABLE_BYTES = 304 * sizeof(uintptr_t) }; // up to the last row
 
@@ -80,7 +78,7 @@ static int caller_of(uintptr_t address) {
 static void *note_call(const uint64_t *kept) {
     uint32_t number = ring_here.slot;
     void *original = (void *)words[number].before;
-    int caller = is_armed ? caller_of(kept[RETURN_WORD]) : -1;
+    int caller = is_armed ? caller_of(kept[MACHINE_RETURN_WORD]) : -1;
     if (caller < 0) {
         return original;
     }
@@ -151,7 +149,7 @@ static int object_choose(struct dl_phdr_info *object, size_t size, void *argumen
 }
 
 static uintptr_t trampoline_of(uint32_t number) {
-    return (uintptr_t)trampolines_numpy + 32 * (uintptr_t)number;
+    return (uintptr_t)trampolines_numpy + MACHINE_RECORD_BYTES * (uintptr_t)number;
 }
 
 static int store(uintptr_t *place, uintptr_t value) {

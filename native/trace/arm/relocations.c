@@ -2,9 +2,10 @@
 //
 // ELF, chapter "Dynamic linking": DT_JMPREL and DT_RELA list entries with a type, a symbol and a place. Two
 // types matter for undefined symbols: JUMP_SLOT (a call through the PLT) and GLOB_DAT (a call by -fno-plt, or
-// an address taken); and R_X86_64_64, a word of data set by an initialiser. They do not say whether a symbol
+// an address taken); and MACHINE_WORD, a word of data set by an initialiser. They do not say whether a symbol
 // is a function: undefined symbols often have no type.
 // SPDX-License-Identifier: MIT
+#include "machine/machine.h"
 #include "trace/arm/got.h"
 
 #include <unistd.h>
@@ -91,10 +92,10 @@ static void entries_each(const struct dl_phdr_info *object, int words, relocatio
             const elf_relocation *entry = &found.entries[table][i];
             const elf_symbol *symbol = &found.symbols[ELF64_R_SYM(entry->r_info)];
             unsigned type = (unsigned)ELF64_R_TYPE(entry->r_info);
-            if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (words && type == R_X86_64_64)) {
+            if (type == MACHINE_JUMP_SLOT || type == MACHINE_GLOB_DAT || (words && type == MACHINE_WORD)) {
                 relocation found_one = {
                     found.strings + symbol->st_name, (void **)(object->dlpi_addr + entry->r_offset),
-                    type == R_X86_64_GLOB_DAT, symbol->st_shndx != SHN_UNDEF, type == R_X86_64_64};
+                    type == MACHINE_GLOB_DAT, symbol->st_shndx != SHN_UNDEF, type == MACHINE_WORD};
                 visit(&found_one, argument);
             }
         }

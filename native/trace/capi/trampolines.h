@@ -1,24 +1,23 @@
-// The code that patched slots point at (trampolines.c).
+// The code that patched slots point at (machine/*/trampolines.c): a trampoline for each slot and grade.
 // SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_TRAMPOLINES_H
 #define INSPECTOR_TRAMPOLINES_H
 
+#include "machine/machine.h"
 #include "trace/capi/slot_table.h"
 
-extern char trampolines_count[] __attribute__((visibility("hidden"))); // 16 bytes each: count, then jump on
-extern char trampolines_record[]
-    __attribute__((visibility("hidden"))); // 32 bytes each: store the slot, jump to the hook
+extern char trampolines_count[] __attribute__((visibility("hidden"))); // count, then jump on
+extern char trampolines_record[] __attribute__((visibility("hidden"))); // store the slot, jump to the hook
 // Hooks of calls recorded as they begin: any call, a call without a row, calls that release or take the GIL.
 extern char trampolines_entry[] __attribute__((visibility("hidden")));
 extern char trampolines_named[] __attribute__((visibility("hidden")));
 extern char trampolines_released[] __attribute__((visibility("hidden")));
 extern char trampolines_taken[] __attribute__((visibility("hidden")));
 void trampolines_walk(void); // clears the processor's predictions of patched jumps
-extern char trampolines_numpy[]
-    __attribute__((visibility("hidden"))); // 32 bytes each: words of NumPy's table
+extern char trampolines_numpy[] __attribute__((visibility("hidden"))); // words of NumPy's table
 static inline void *trampolines_of(got_grade grade, uint32_t slot) {
-    return grade == GOT_COUNT ? trampolines_count + 16 * (uint64_t)slot
-                              : trampolines_record + 32 * (uint64_t)slot;
+    return grade == GOT_COUNT ? trampolines_count + MACHINE_COUNT_BYTES * (uint64_t)slot
+                              : trampolines_record + MACHINE_RECORD_BYTES * (uint64_t)slot;
 }
 
 // Returns the address at which a trampoline goes on, given the registers it saved. hooks.c and numpy_table.c

@@ -48,8 +48,6 @@ uint64_t ring_refused;
 static uint64_t session_generation, used_bytes, files_made;
 static pthread_key_t ending;
 
-uint64_t ring_ticks_slow(void) { return clock_now_ns(); }
-
 // snprintf of short fields does not allocate.
 static void *file_map(size_t bytes) {
     char path[sizeof ring_wanted.directory + 64];

@@ -13,15 +13,12 @@
 #ifndef INSPECTOR_RING_H
 #define INSPECTOR_RING_H
 
+#include "machine/machine.h"
 #include "trace/record/event.h"
 #include "trace/record/greenlets.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 // The header of a ring, in its first page and so in its file. HEADER(C type, name, struct code, meaning) is
 // also RING_HEADER of inspector._native, for reading the file of a dead process.
@@ -132,19 +129,8 @@ static inline int ring_record(const event *filled) {
     return 1;
 }
 
-// Ticks of the machine's cheapest clock: the time stamp counter, or else CLOCK_MONOTONIC's nanoseconds.
-uint64_t ring_ticks_slow(void);
-static inline uint64_t ring_ticks(void) {
-#if defined(__x86_64__)
-    return __rdtsc();
-#elif defined(__aarch64__)
-    uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#else
-    return ring_ticks_slow();
-#endif
-}
+// Ticks of the machine's cheapest clock.
+static inline uint64_t ring_ticks(void) { return machine_ticks(); }
 
 // The `start` of a call: 0 without a clock.
 static inline uint64_t ring_start_ticks(void) { return ring_clocks ? ring_ticks() : 0; }

@@ -5,8 +5,6 @@
 // SPDX-License-Identifier: MIT
 #include "watch/writes.h"
 
-#ifdef __x86_64__
-
 // Reads `code` only as far as it matches: the bytes behind it may not be mapped.
 int writes_repeat_read(const unsigned char *code, writes_repeat *ret) {
     int repeated = 0, wide = 0, narrow = 0, i = 0;
@@ -51,5 +49,3 @@ void writes_repeat_run(const writes_repeat *repeat, greg_t *registers) {
     registers[REG_RCX] = (greg_t)count;
     registers[REG_RIP] += repeat->length;
 }
-
-#endif
