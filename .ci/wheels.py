@@ -110,7 +110,6 @@ def _wheel(python, version, tag, source):
     suffix = f".cpython-{version.replace('.', '')}-{machine}-linux-{library}.so"
     given = dict(os.environ, **FLAGS, CPATH=_debian(version), CC=str(compiler), SETUPTOOLS_EXT_SUFFIX=suffix)
     if machine != platform.machine():
-        given["CMAKE_ARGS"] = f"-DINSPECTOR_MACHINE={machine}"
         given["_PYTHON_HOST_PLATFORM"] = f"linux-{machine}"  # the wheel's tag (sysconfig.get_platform)
     raw = BUILD / f"raw-{version}-{machine}-{library}"
     _run(*python, *PIP, "wheel", "--no-build-isolation", "--no-deps", "-w", raw, source, env=given)

@@ -21,14 +21,15 @@
 // MACHINE_NAME                 as `uname -m` prints it
 // MACHINE_JUMP_SLOT, MACHINE_GLOB_DAT, MACHINE_WORD
 //                              relocation types of a call, an address taken, a word of data
+// MACHINE_TRAMPOLINES_H        the header with their code
 // MACHINE_COUNT_BYTES, MACHINE_RECORD_BYTES, MACHINE_RETURN_WORD
 //                              bytes of a trampoline of each grade; which saved word is the return address
-// MACHINE_CALL_TRAMPOLINE      16 bytes: the number of the trampoline as a sixth argument, jump to calls_enter
-// MACHINE_AVX2                 1: variants of kernels are compiled for AVX2, and chosen at run time
-// MACHINE_STEPS                1: one instruction can be stepped from a signal handler (watches of pages)
-// MACHINE_REMOTE_CALLS         1: a function can be called in a thread of another process that is stopped
-// int machine_has_avx2(void)   of this processor
-// uint64_t machine_ticks(void)                          the cheapest clock
+// MACHINE_CALL_TRAMPOLINE(number, enter)
+//                              16 bytes: passes the number as a sixth argument and jumps to `enter`
+// calls_enter MACHINE_AVX2                 1: variants of kernels are compiled for AVX2, and chosen at run
+// time MACHINE_STEPS                1: one instruction can be stepped from a signal handler (watches of
+// pages) MACHINE_REMOTE_CALLS         1: a function can be called in a thread of another process that is
+// stopped int machine_has_avx2(void)   of this processor uint64_t machine_ticks(void) the cheapest clock
 // uintptr_t machine_pc(const ucontext_t *context)       the instruction at which a signal came
 // uintptr_t machine_sp(const ucontext_t *context)       the stack pointer there
 

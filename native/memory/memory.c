@@ -124,10 +124,24 @@ const memory_map *memory_maps_find(const memory_maps *maps, uintptr_t address) {
     return at < 0 ? NULL : &maps->rows[at];
 }
 
+// The same where a container's filter, or an emulator, has no process_vm_readv: 3 us a call. The file is
+// opened for each, as a child would read its parent by one that was opened before fork(2).
+static ssize_t read_by_file(uintptr_t address, void *to, size_t size) {
+    int file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? -1 : pread(file, to, size, (off_t)address);
+    if (file >= 0) {
+        close(file);
+    }
+    return got;
+}
+
 // The kernel returns a short count when the range runs into memory that is not mapped.
 size_t memory_read(uintptr_t address, void *to, size_t size) {
     struct iovec ours = {to, size}, theirs = {(void *)address, size};
     ssize_t got = process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0);
+    if (got < 0 && (errno == ENOSYS || errno == EPERM)) {
+        got = read_by_file(address, to, size);
+    }
     return got < 0 ? 0 : (size_t)got;
 }
 

@@ -145,7 +145,7 @@ static writes_record *pages_record(uintptr_t begin, size_t bytes, uint64_t befor
 }
 
 // Runs a repeated store and records it as one write of its full width.
-static void pages_repeated(pages_step *step, const writes_repeat *repeat, ucontext_t *context) {
+static void pages_repeated(pages_step *step, const machine_repeat *repeat, ucontext_t *context) {
     greg_t *registers = context->uc_mcontext.gregs;
     uintptr_t from = (uintptr_t)registers[REG_RDI],
               to = from + (uintptr_t)registers[REG_RCX] * (uintptr_t)repeat->width;
@@ -155,7 +155,7 @@ static void pages_repeated(pages_step *step, const writes_repeat *repeat, uconte
     size_t kept = within ? to - from : 0;
     uint64_t before = within ? pages_value((const void *)from, kept) : 0;
     writes_protect(pages.first, pages.last, 0);
-    writes_repeat_run(repeat, registers);
+    machine_repeat_run(repeat, registers);
     step->last = NULL;
     if (within) {
         __atomic_fetch_add(&pages.counted, 1, __ATOMIC_RELAXED);
@@ -232,14 +232,14 @@ static void pages_faulted(uintptr_t address, ucontext_t *context) {
     greg_t *registers = context->uc_mcontext.gregs;
     uintptr_t pc = (uintptr_t)registers[REG_RIP];
     pages_step *step = pages_step_of((int)syscall(SYS_gettid), 1);
-    writes_repeat repeat;
+    machine_repeat repeat;
     if (!step) {
         __atomic_fetch_add(&pages.late, 1, __ATOMIC_RELAXED);
         return;
     }
     if (!step->stepping || step->pc != pc) { // else the same instruction faulted on its second page
         if (!(registers[REG_EFL] & DIRECTION_FLAG) &&
-            writes_repeat_read((const unsigned char *)pc, &repeat)) {
+            machine_repeat_read((const unsigned char *)pc, &repeat)) {
             pages_repeated(step, &repeat, context);
             return;
         }

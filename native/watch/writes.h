@@ -87,13 +87,4 @@ int writes_copy_agrees(uintptr_t from, size_t bytes); // at most a page; for a s
 int writes_copy_differs(void);                        // 1, 0, or -1 if PAGEMAP_SCAN fails
 void writes_copy_deinit(void);
 
-// watch/repeat.c: an x86-64 store with a REP prefix.
-typedef struct {
-    int length, width, copies; // bytes of the instruction; bytes of an element; 1: movs, 0: stos
-} writes_repeat;
-// Decodes the instruction at `code`: whether it is such a store.
-int writes_repeat_read(const unsigned char *code, writes_repeat *ret);
-// Runs it with the registers of the interrupted thread, and updates them. For a signal handler.
-void writes_repeat_run(const writes_repeat *repeat, greg_t *registers);
-
 #endif

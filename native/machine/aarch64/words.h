@@ -4,10 +4,11 @@
 #define MACHINE_JUMP_SLOT R_AARCH64_JUMP_SLOT
 #define MACHINE_GLOB_DAT R_AARCH64_GLOB_DAT
 #define MACHINE_WORD R_AARCH64_ABS64
+#define MACHINE_TRAMPOLINES_H "machine/aarch64/trampolines.h"
 #define MACHINE_COUNT_BYTES 32
 #define MACHINE_RECORD_BYTES 64
 #define MACHINE_RETURN_WORD 27
-#define MACHINE_CALL_TRAMPOLINE "bti c\n mov w5, #.Ltrampoline_number\n b calls_enter\n"
+#define MACHINE_CALL_TRAMPOLINE(number, enter) "bti c\n mov w5, #" number "\n b " enter "\n"
 #define MACHINE_AVX2 0
 #define MACHINE_STEPS 0
 #define MACHINE_REMOTE_CALLS 0

@@ -1,5 +1,7 @@
 // machine.h for x86-64. System V ABI, AMD64 Architecture Processor Supplement.
 // SPDX-License-Identifier: MIT
+#include "machine/x86_64/repeat.h"
+
 #include <immintrin.h>
 #include <x86intrin.h>
 
@@ -7,10 +9,11 @@
 #define MACHINE_JUMP_SLOT R_X86_64_JUMP_SLOT
 #define MACHINE_GLOB_DAT R_X86_64_GLOB_DAT
 #define MACHINE_WORD R_X86_64_64
+#define MACHINE_TRAMPOLINES_H "machine/x86_64/trampolines.h"
 #define MACHINE_COUNT_BYTES 16
 #define MACHINE_RECORD_BYTES 32
 #define MACHINE_RETURN_WORD 25
-#define MACHINE_CALL_TRAMPOLINE "endbr64\n movl $.Ltrampoline_number, %r9d\n jmp calls_enter\n"
+#define MACHINE_CALL_TRAMPOLINE(number, enter) "endbr64\n movl $" number ", %r9d\n jmp " enter "\n"
 #define MACHINE_AVX2 1
 #define MACHINE_STEPS 1
 #define MACHINE_REMOTE_CALLS 1

@@ -20,9 +20,9 @@
 // afterwards is left as it is, and counted.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "trace/arm/calls.h"
 #include "machine/machine.h"
 #include "memory/addresses.h"
-#include "trace/arm/calls.h"
 #include "trace/record/convention.h"
 #include "trace/record/record.h"
 #include "trace/record/ring.h"
@@ -62,9 +62,10 @@ __asm__(".pushsection .text\n"
         "calls_trampolines:\n"
         ".set .Ltrampoline_number, 0\n"
         ".rept 16384\n"
-        ".balign 16\n" MACHINE_CALL_TRAMPOLINE ".set .Ltrampoline_number, .Ltrampoline_number + 1\n"
-        ".endr\n"
-        ".popsection\n");
+        ".balign 16\n" MACHINE_CALL_TRAMPOLINE(
+            ".Ltrampoline_number", "calls_enter") ".set .Ltrampoline_number, .Ltrampoline_number + 1\n"
+                                                  ".endr\n"
+                                                  ".popsection\n");
 extern const char calls_trampolines[] __attribute__((visibility("hidden")));
 
 static uintptr_t trampoline_of(uint32_t number) {

@@ -1,4 +1,4 @@
-// The code that patched slots point at (machine/*/trampolines.c): a trampoline for each slot and grade.
+// The code that patched slots point at: a trampoline for each slot and grade.
 // SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_TRAMPOLINES_H
 #define INSPECTOR_TRAMPOLINES_H
@@ -6,7 +6,7 @@
 #include "machine/machine.h"
 #include "trace/capi/slot_table.h"
 
-extern char trampolines_count[] __attribute__((visibility("hidden"))); // count, then jump on
+extern char trampolines_count[] __attribute__((visibility("hidden")));  // count, then jump on
 extern char trampolines_record[] __attribute__((visibility("hidden"))); // store the slot, jump to the hook
 // Hooks of calls recorded as they begin: any call, a call without a row, calls that release or take the GIL.
 extern char trampolines_entry[] __attribute__((visibility("hidden")));

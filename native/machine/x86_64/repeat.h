@@ -3,10 +3,16 @@
 // Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2: REP, MOVS, STOS. It is executed
 // here with the registers of the thread, only if the direction flag is clear, as in the ABI.
 // SPDX-License-Identifier: MIT
-#include "watch/writes.h"
+#include <stdint.h>
+#include <ucontext.h>
 
-// Reads `code` only as far as it matches: the bytes behind it may not be mapped.
-int writes_repeat_read(const unsigned char *code, writes_repeat *ret) {
+typedef struct {
+    int length, width, copies; // bytes of the instruction; bytes of an element; 1: movs, 0: stos
+} machine_repeat;
+
+// Decodes the instruction at `code`: whether it is such a store. Reads as far as it matches: the bytes behind
+// it may not be mapped.
+static inline int machine_repeat_read(const unsigned char *code, machine_repeat *ret) {
     int repeated = 0, wide = 0, narrow = 0, i = 0;
     for (; i < 4; i++) {
         if (code[i] == 0xF3 || code[i] == 0xF2) {
@@ -26,7 +32,8 @@ int writes_repeat_read(const unsigned char *code, writes_repeat *ret) {
     return repeated && (ret->copies || (code[i] & 0xFE) == 0xAA);
 }
 
-void writes_repeat_run(const writes_repeat *repeat, greg_t *registers) {
+// Runs it with the registers of the interrupted thread, and updates them. For a signal handler.
+static inline void machine_repeat_run(const machine_repeat *repeat, greg_t *registers) {
     uint64_t to = (uint64_t)registers[REG_RDI], from = (uint64_t)registers[REG_RSI],
              count = (uint64_t)registers[REG_RCX];
 #define RUN(text) \
