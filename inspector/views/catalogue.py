@@ -19,18 +19,12 @@ _MEANING: Final = (
 @blocks.register
 def _rules(fact: Rules) -> tuple[Block, ...]:
     versions = len({version for rule in fact.rules for version in rule.versions})
-    names = {one.operation for one in fact.rules}
-    drawn: list[Block] = []
-    if len(fact.rules) <= SHOWN:
-        for rule in fact.rules:
-            call, _, made, release = _row(rule, versions, len(names) > 1)
-            drawn += [Line("", call, (*made, *release), _MEANING, _LINK), Prose(text(f"  {rule.did}"))]
-    else:
-        rows = tuple(_row(rule, versions, True) for rule in fact.rules)
-        head = Line("calls", text(f"{len(rows):,}"), (), _MEANING, _LINK)
-        drawn.append(Fold(head, (Table(("", "", "bytes made", "release"), rows),), SHOWN))
-    drawn += [_count(one) for one in fact.counts]
-    return (*drawn, *_folded("disagree", _odd(fact)), *_folded("lost", fact.lost))
+    types = {one.operation.rpartition(".")[0] for one in fact.rules}
+    rows: tuple[Block, ...] = tuple(Prose(_row(rule, versions, len(types) > 1)) for rule in fact.rules)
+    head = Line("calls", text(f"{len(rows):,}"), (), _MEANING, _LINK)
+    drawn = rows if len(rows) <= SHOWN else (Fold(head, rows, SHOWN),)
+    counts = tuple(_count(one) for one in fact.counts)
+    return (*drawn, *counts, *_folded("disagree", _odd(fact)), *_folded("lost", fact.lost))
 
 
 def _odd(fact: Rules) -> tuple[tuple[str, ...], ...]:
@@ -43,20 +37,20 @@ def _folded(name: str, rows: tuple[tuple[str, ...], ...]) -> Iterator[Block]:
         yield Fold(Line(name, text(f"{len(rows):,}")), (table,), 0)
 
 
-def _row(rule: Rule, versions: int, several: bool) -> tuple[tuple[Span, ...], ...]:
-    name = f"{rule.operation}: {rule.call}" if several else rule.call
-    made = f"makes {rule.made:.1f} × its bytes  " if rule.made else ""
-    same = "" if len(rule.versions) == versions else ", ".join(rule.versions)
-    return text(name, "code"), text(rule.did), text(made, "dim"), text(same, "dim")
+def _row(rule: Rule, versions: int, several: bool) -> tuple[Span, ...]:
+    """ "x.astype('int64') is a view in 3.1.1": the call, what it does, and where it is not always so."""
+    last = rule.operation.rpartition(".")[2]
+    is_named = not several or (f"{last}(" in rule.call and not rule.call.startswith("x"))
+    name = rule.call if is_named else f"{rule.operation}: {rule.call}"
+    same = "" if len(rule.versions) == versions else f"  in {', '.join(rule.versions)}"
+    made = "" if rule.made in (0, 1) else f"  {rule.made:.1f} × its bytes"
+    return (*text(name, "code"), *text(f"  {rule.did}"), *text(same + made, "dim"))
 
 
 def _count(one: Count) -> Line:
-    said = f"{one.agree:,} as a trace says, {one.disagree:,} not, {one.not_told:,} with no verdict to compare"
-    return Line(
-        f"{one.library} {one.version}",
-        text(f"{counted(one.operations, 'operation')}, {counted(one.cases, 'case')}"),
-        text(said, "dim"),
-    )
+    called = f"{counted(one.operations, 'operation')}, {counted(one.cases, 'call')}"
+    odd = f", of {one.disagree:,} a trace says something else" if one.disagree else ""
+    return Line(f"{one.library} {one.version}", text(called + odd), text(""), _MEANING, _LINK)
 
 
 def _sample() -> tuple[Block, ...]:
