@@ -296,6 +296,8 @@ def _values_of(part: Any, pool: list[Any]) -> Did:
         return "selection" if all(repr(value) in known for value in part) else "new values"
     if part.dtype.kind in "SV" or (part.itemsize == 1 and part.dtype.kind != "b"):  # one byte proves nothing
         raw = part.tobytes()
+        if any(raw in (_raw(one), _raw(getattr(one, "T", one))) for one in pool):
+            return "copy"  # as `tobytes` gives them, in either order
         return "selection" if any(raw in _raw(one) or raw in _raw(one[::2]) for one in pool) else "new values"
     real = part[(part == part) & (part != 0)]
     if part.dtype.kind == "b" or not len(real) or (len(part) > 1 and (part == part[0]).all()):
