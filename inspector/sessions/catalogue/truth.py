@@ -216,6 +216,13 @@ def _raw(part: Any) -> bytes:
     return part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode()
 
 
+def _has_elements(raw: bytes, one: Any) -> bool:
+    """Whether bytes are all elements of an array, in any order: `tobytes(order="F")`."""
+    if not isinstance(one, np.ndarray) or len(raw) != one.nbytes or one.dtype.kind not in "iufc":
+        return raw == _raw(one)
+    return bool((np.sort(np.frombuffer(raw, one.dtype)) == np.sort(one)).all())
+
+
 @dataclass(slots=True)
 class Verdict:
     """What one call did."""
@@ -296,8 +303,8 @@ def _values_of(part: Any, pool: list[Any]) -> Did:
         return "selection" if all(repr(value) in known for value in part) else "new values"
     if part.dtype.kind in "SV" or (part.itemsize == 1 and part.dtype.kind != "b"):  # one byte proves nothing
         raw = part.tobytes()
-        if any(raw in (_raw(one), _raw(getattr(one, "T", one))) for one in pool):
-            return "copy"  # as `tobytes` gives them, in either order
+        if any(_has_elements(raw, one) for one in pool):
+            return "copy"
         return "selection" if any(raw in _raw(one) or raw in _raw(one[::2]) for one in pool) else "new values"
     real = part[(part == part) & (part != 0)]
     if part.dtype.kind == "b" or not len(real) or (len(part) > 1 and (part == part[0]).all()):
