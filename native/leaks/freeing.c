@@ -14,7 +14,7 @@
 // SPDX-License-Identifier: MIT
 #include "leaks/leaks.h"
 #include "leaks/raw_memory/followed.h"
-#include "trace/capi/slot_table.h"
+#include "trace/capi/trampolines.h"
 #include "trace/record/ring.h"
 
 #include <dlfcn.h>
@@ -46,7 +46,8 @@ static __attribute__((constructor)) void find_libc(void) {
 }
 
 // Bytes of a block that `original` is to free; 0 where that is another allocator's function.
-static size_t usable_bytes(void *block, const void *original, const void *ours, const void *libcs) {
+static size_t usable_bytes(void *block, void *original, const void *ours, const void *libcs) {
+    original = trampolines_behind(original); // growth may be sampled at the same time
     return !block              ? 0
            : original == ours  ? malloc_usable_size(block)
            : original == libcs ? in_libc.usable(block)

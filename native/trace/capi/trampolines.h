@@ -20,6 +20,18 @@ static inline void *trampolines_of(got_grade grade, uint32_t slot) {
                               : trampolines_record + MACHINE_RECORD_BYTES * (uint64_t)slot;
 }
 
+// The function behind our own trampolines: that of another family of slots may lie under ours.
+static inline void *trampolines_behind(void *function) {
+    for (;;) {
+        uint64_t at = (uint64_t)((char *)function - trampolines_record) / MACHINE_RECORD_BYTES;
+        uint64_t counted = (uint64_t)((char *)function - trampolines_count) / MACHINE_COUNT_BYTES;
+        if (at >= GOT_SLOTS && counted >= GOT_SLOTS) {
+            return function;
+        }
+        function = got_words_of[at < GOT_SLOTS ? at : counted].original;
+    }
+}
+
 // Returns the address at which a trampoline goes on, given the registers it saved. hooks.c and numpy_table.c
 // set these before they store the first trampoline that calls them.
 typedef void *(*trampolines_asked)(const uint64_t *kept);
