@@ -88,7 +88,7 @@ class Lab:
         """One more page of the same browser context, listened to as well."""
         page = self.context.new_page()
         page.on("console", self._said)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("pageerror", lambda error: self.complaints.append(f"{error} {error.stack}"))
         page.on("request", self._asked)
         return page
 
