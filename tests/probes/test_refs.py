@@ -331,7 +331,9 @@ def test_the_sentence_on_holders_is_true(what: str, plant: Callable[[Any], Any])
     kept = plant(x)
     rows = inspector.inspect(x, name="x", scan=True).answers.rows
     (text,) = [row.text for row in rows if row.slug == "holders"]
-    assert int(text.split()[0]) == sys.getrefcount(x) - 1, text
+    alone = Thing()
+    asking = sys.getrefcount(alone) - 1  # 0 from 3.14 on: a call borrows a local variable
+    assert int(text.split()[0]) == sys.getrefcount(x) - asking, text
     names = {"x": x, "kept": kept, **globals()}
     paths = re.findall(r"`([^`]+)`", text.replace(f"{__name__}.", ""))
     assert "x" in paths and not [path for path in paths if not is_held_at(eval(path, names), x)], text
