@@ -40,7 +40,8 @@ class Growth:
     sources: tuple[GrowthSource, ...]
     """Most bytes first."""
     sample_bytes: int
-    """A block is sampled for each so many bytes, on average; 0: none was, as of another process."""
+    """A block is sampled for each so many bytes, on average; 0: none was (another process, or another block
+    took the samples)."""
     dropped: int
     """Samples for which there was no room."""
     watched_ns: int

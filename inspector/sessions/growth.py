@@ -85,11 +85,12 @@ class Sampled:
         change = resident_bytes() - self._resident
         rows, sites, dropped, watched = _native.growth_read() if self._has_samples else ([], {}, 0, 0)
         sources = _sources(rows, sites, watched, self._cells)
+        mean = SAMPLE_BYTES if self._has_samples else 0
         if self._has_samples:
             _native.growth_forget()
             self._has_samples = False
         more = grown(before, accounted()[0]) if before is not None else ()
-        return Growth(change, more, sources, SAMPLE_BYTES, dropped, watched)
+        return Growth(change, more, sources, mean, dropped, watched)
 
 
 def _sources(
@@ -242,6 +243,9 @@ class Grew:
     def report(self) -> Report:
         """The same as sentences and tables."""
         return Report("growth", {"answers": Answers(tuple(asked_for(self.fact))), "growth": self.fact})
+
+    def __str__(self) -> str:
+        return str(self.report) if hasattr(self, "fact") else "the block has not ended"
 
 
 def growth() -> Grew:

@@ -20,21 +20,32 @@ _STEPS: Final = " ▁▂▃▄▅▆▇█"
 
 @blocks.register
 def _growth(fact: Growth) -> tuple[Block, ...]:
+    return (*_account(fact), *(_sampled(fact) if fact.sample_bytes else _unsampled(fact)))
+
+
+def _sampled(fact: Growth) -> tuple[Block, ...]:
     dropped = f", {fact.dropped:,} samples had no room" if fact.dropped else ""
-    total = sum(row.bytes for row in fact.sources)
+    rows = tuple(map(_source, fact.sources))
+    total = size(sum(row.bytes for row in fact.sources))
     told = Line(
         "asked for",
-        (*text(size(total)), Span(" still in use, by line", "dim")),
+        (*text(total), Span(" still in use, by line", "dim")) if rows else text("no sampled block is in use"),
         (Span(f"one sample for each {size(fact.sample_bytes)}{dropped}", "dim"),),
         "Estimated from sampled allocations that were not freed; small bars: quarters of the time.",
         "docs/reference/heap.md#growth",
     )
-    if not fact.sample_bytes:  # nothing was sampled: only the account was read
-        return _account(fact) or (Line("grew", text("in no row of the account")),)
-    rows = tuple(map(_source, fact.sources))
     table = Table(("bytes", "when", "line", "", "by"), rows, (0,))
-    made: tuple[Block, ...] = (Fold(told, (table,), _SHOWN),) if rows else (told,)
-    return (*_account(fact), *made)
+    return (Fold(told, (table,), _SHOWN),) if rows else (told,)
+
+
+def _unsampled(fact: Growth) -> tuple[Block, ...]:
+    """Of another process only the account was read; here, another block took the samples."""
+    if not fact.watched_ns:
+        return (Line("asked for", text("?"), text("not sampled: another block samples", "dim")),)
+    if fact.rows:
+        return ()
+    change = (*text(signed_size(fact.resident_bytes)), Span(" resident", "dim"))
+    return (Line("grew", text(f"no row of the account in {fact.watched_ns / 1e9:,.1f} s"), change),)
 
 
 def _account(fact: Growth) -> tuple[Block, ...]:
@@ -42,7 +53,8 @@ def _account(fact: Growth) -> tuple[Block, ...]:
         return ()
     right = (*text(signed_size(fact.resident_bytes)), Span(" resident", "dim"))
     table = Table(("", "more", "most of it"), tuple(map(_row, fact.rows)), (1,))
-    return (Fold(Line("grew", text(f"in {fact.watched_ns / 1e9:,.1f} s"), right), (table,), _SHOWN),)
+    time = f"in {fact.watched_ns / 1e9:,.1f} s" if fact.watched_ns else ""
+    return (Fold(Line("grew", text(time), right), (table,), _SHOWN),)
 
 
 def _row(row: Grown) -> tuple[tuple[Span, ...], ...]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from specimens import build
 
+import inspector
 from inspector import _native
 from inspector.errors import TargetGone
 from inspector.facts.growth import Growth, GrowthSource
@@ -158,3 +159,10 @@ def test_steady_growth_is_told_from_memory_that_filled_once() -> None:
 def _values(row: GrowthSource, quarters: tuple[int, ...]) -> list[Any]:
     new = {"bytes": sum(quarters), "samples": 40, "quarters": quarters}
     return [new.get(name, getattr(row, name)) for name in GrowthSource.__dataclass_fields__]
+
+
+def test_a_block_within_a_block_says_that_it_was_not_sampled() -> None:
+    with inspector.growth() as outer, inspector.growth() as inner:
+        kept = bytearray(20_000_000)
+    assert inner.fact.sample_bytes == 0 and "not sampled: another block samples" in str(inner)
+    assert "asked for" in str(outer).splitlines()[0], len(kept)

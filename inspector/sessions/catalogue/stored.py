@@ -58,7 +58,7 @@ def load(path: Path) -> Catalogue:
 
 def every(library: str = "") -> tuple[Catalogue, ...]:
     """All that come with the inspector, the oldest release of each library first; of one library only."""
-    found = [load(path) for path in FOLDER.glob(f"{library}*.json.gz")]
+    found = [load(path) for path in FOLDER.glob(f"{library or '*'}-*.json.gz")]
     return tuple(sorted(found, key=lambda one: (one.library, _number(one.version))))
 
 
