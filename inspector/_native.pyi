@@ -868,9 +868,6 @@ def growth_begin(mean: float, borrows: bool = False, /) -> tuple[int, int, int]:
     in any interpreter but the main one.
     """
 
-def growth_run(number: int, /) -> None:
-    """Assign blocks allocated from now on to this run, 0 to 65535."""
-
 def growth_end() -> tuple[int, int]:
     """Restore all hooks, keep what was sampled: (slots restored, slots that are another tracer's now)."""
 
@@ -879,14 +876,14 @@ def growth_forget() -> None:
 
 # native/leaks/sampled/read.c
 def growth_read() -> tuple[
-    list[tuple[int, int, int, int, int, int]],
+    list[tuple[int, int, int, int, int]],
     dict[int, tuple[list[tuple[CodeType, int]], tuple[int, ...], int]],
     int,
     int,
 ]:
     """The sampled blocks in use, where they were asked for, how many found no room, ns from begin to end.
 
-    A block: address, bytes, ns since the begin, number of its site (0: unknown), run, function. A site:
+    A block: address, bytes, ns since the begin, number of its site (0: unknown), function. A site:
     (code, offset) of Python frames, return addresses, both innermost first, and 1 where the Python frames are
     the main thread's.
     """

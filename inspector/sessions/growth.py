@@ -36,7 +36,7 @@ from inspector.report import Report
 from inspector.sessions.memory import memory
 from inspector.tracing.events.code_places import NOWHERE, of_code
 from inspector.verdicts.answers.growth import asked_for
-from inspector.verdicts.differences import grown_most, native_growth
+from inspector.verdicts.differences import grown_most, native_growth, process_growth
 
 SAMPLE_BYTES: Final = 1 << 19
 """Mean distance of two samples."""
@@ -47,7 +47,7 @@ _RUNTIME: Final = ("libc.so", "libstdc++.so", "libgcc_s.so", "libm.so", "ld-linu
 """Libraries that ask for memory on behalf of another."""
 _MAPPING: Final = ("mmap", "mmap64")
 
-_Row = tuple[int, int, int, int, int, int]
+_Row = tuple[int, int, int, int, int]
 _Frames = tuple[list[tuple[CodeType, int]], tuple[int, ...], int]
 IN_USE: Final = ("objects", "buffers", "lost", "blocks", "mapped", "shared", "unexplained")
 """Rows of the account: not free memory that an allocator keeps, nor libraries and files."""
@@ -99,7 +99,7 @@ def _sources(
     named = cache(lambda address: place(address - 1))
     groups: dict[tuple[object, ...], list[float]] = defaultdict(lambda: [0.0] * 5)
     first = dict[tuple[object, ...], tuple[Site, str, str, tuple[Place, ...], tuple[str, ...], bool]]()
-    for (_, _, ns, number, _, function), bytes_ in zip(rows, _sizes(rows), strict=True):
+    for (_, _, ns, number, function), bytes_ in zip(rows, _sizes(rows), strict=True):
         python, native, beside = sites.get(number, ([], (), 0))
         places = tuple(map(named, native))
         site, path = _line(python, cells)
@@ -155,7 +155,7 @@ def _file(library: str | Unknown) -> str:
 
 def _sizes(rows: list[_Row]) -> list[float]:
     """What each sample stands for: its bytes by the chance to be sampled, as far as they are resident."""
-    mapped = sorted(row[0] for row in rows if _native.GROWTH_FUNCTIONS[row[5]] in _MAPPING)
+    mapped = sorted(row[0] for row in rows if _native.GROWTH_FUNCTIONS[row[4]] in _MAPPING)
     next_one = dict(pairwise(mapped))
     made = []
     for address, length, *_ in rows:
@@ -257,7 +257,7 @@ def growth() -> Grew:
     return Grew()
 
 
-def growth_of(pid: int, seconds: float) -> Growth:
+def growth_of(pid: int, seconds: float) -> Report:
     """By which rows of the account another process grows within `seconds`; read from outside, without a stop.
 
     Its lines are not known: no code runs there. Raises what `memory` raises.
@@ -267,7 +267,9 @@ def growth_of(pid: int, seconds: float) -> Growth:
     time.sleep(seconds)
     after = memory(pid)
     change = after.resident_bytes - before.resident_bytes
-    return Growth(change, grown(before, after), (), 0, 0, time.monotonic_ns() - begun)
+    found = Growth(change, grown(before, after), (), 0, 0, time.monotonic_ns() - begun)
+    answers = Answers((process_growth(found, pid), *after.answers))
+    return Report("growth", {"answers": answers, "growth": found})
 
 
 def _in_use(account: Account) -> int:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -121,9 +122,12 @@ def test_growth_of_another_process_is_told_by_row() -> None:
     with subprocess.Popen([sys.executable, "-c", GROWING], stdout=subprocess.PIPE) as child:
         assert child.stdout and child.stdout.readline()
         try:
-            found = growth_of(child.pid, 1.0)
+            report = growth_of(child.pid, 1.0)
         finally:
             child.kill()
+    found = report.growth
+    said = r"Process \d+ grew by .+ MB in [12]\.\d s, .+ .B a minute: \d+ MB more anonymous memory, .+\."
+    assert re.fullmatch(said, report.answers.rows[0].text)
     assert found.resident_bytes > 3_000_000 and found.sources == ()
     assert sum(row.bytes for row in found.rows) == pytest.approx(found.resident_bytes, rel=0.1)
     with pytest.raises(TargetGone):

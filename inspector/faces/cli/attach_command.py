@@ -69,6 +69,8 @@ def run(options: argparse.Namespace) -> int:
         return _step(options)
     if options.question == "stacks":
         return _stacks(options)
+    if options.question == "memory":
+        return _memory(options)
     column, fact = _answered(options)
     show(Report(options.expression or column, {column: fact}), options)
     return EXIT_DONE
@@ -80,6 +82,14 @@ def _stacks(options: argparse.Namespace) -> int:
     from inspector.sessions.waiting import hang
 
     show(Report("stacks", hang(options.pid)), options)
+    return EXIT_DONE
+
+
+def _memory(options: argparse.Namespace) -> int:
+    from inspector.faces.cli.output import show
+    from inspector.sessions.growth import growth_of
+
+    show(growth_of(options.pid, SECONDS if options.seconds is None else options.seconds), options)
     return EXIT_DONE
 
 
@@ -96,10 +106,6 @@ def _answered(options: argparse.Namespace) -> tuple[str, Any]:
     from inspector.sessions import running
 
     seconds = SECONDS if options.seconds is None else options.seconds
-    if options.question == "memory":
-        from inspector.sessions.growth import growth_of
-
-        return "growth", growth_of(options.pid, seconds)
     other = running.attach(options.pid)
     if options.question == "show":
         return "remote", other.inspect(options.expression)

@@ -24,7 +24,7 @@ def with_answers(account: Account) -> Account:
     total = account.resident_bytes
     shown = [row for row in account.rows if row.resident_bytes >= LEAST_SHARE * total]
     shown = sorted(shown, key=lambda row: -row.resident_bytes)[:MOST_NAMED]
-    phrases = list(map(_phrase, shown))
+    phrases = [_phrase(row, account.is_self) for row in shown]
     who = "This process" if account.is_self else f"Process {account.pid}"
     text = f"{who} holds {size(total)}" + (f": {listed(phrases)}." if phrases else ".")
     evidence = [f"account.rows.{row.kind}" for row in shown]
@@ -43,7 +43,7 @@ def _returnable(row: GivenBack) -> Answer:
     return answer("give-back", f"{text}.", "account.returnable", do=row.call, costs_bytes=row.freed_bytes)
 
 
-def _phrase(row: AccountRow) -> str:
+def _phrase(row: AccountRow, is_self: bool) -> str:
     amount = size(row.resident_bytes)
     are = "is" if amount.startswith("1 ") else "are"
     first = row.parts[0]
@@ -54,6 +54,8 @@ def _phrase(row: AccountRow) -> str:
         return f"{amount} is memory that {_owners(row)} mapped for {'itself' if _one(row) else 'themselves'}"
     if row.kind == "free":
         return f"{amount} is free memory that {_owners(row)} {'keeps' if _one(row) else 'keep'}"
+    if row.kind == "unexplained" and not is_self:
+        return f"{amount} {are} anonymous memory, which cannot be divided from outside"
     return f"{amount} {are} {_PLAIN[row.kind]}"
 
 

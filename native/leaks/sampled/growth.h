@@ -44,12 +44,10 @@ typedef struct {
     uintptr_t hidden; // ~address, so that no search takes it for an owner; 0: none
     uint64_t bytes, ns;
     uint32_t site;
-    uint16_t run;
-    uint16_t function; // GROWTH_<name>
+    uint32_t function; // GROWTH_<name>
 } growth_row;
 
-extern int growth_open __attribute__((visibility("hidden")));     // allocations are sampled
-extern uint16_t growth_run __attribute__((visibility("hidden"))); // new rows are of this run
+extern int growth_open __attribute__((visibility("hidden"))); // allocations are sampled
 enum { GROWTH_FILTER_LOG2 = 15 };
 extern uint8_t growth_filter[1 << GROWTH_FILTER_LOG2] __attribute__((visibility("hidden")));
 

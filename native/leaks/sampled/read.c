@@ -85,9 +85,9 @@ static PyObject *rows_of(question *q, const growth_row *rows, size_t count) {
     for (size_t i = 0; found && i < count; i++) {
         const growth_row *row = &rows[i];
         if (is_counted(q, row) &&
-            list_add(found, Py_BuildValue("(KKKIII)", (unsigned long long)~row->hidden,
+            list_add(found, Py_BuildValue("(KKKII)", (unsigned long long)~row->hidden,
                                           (unsigned long long)row->bytes, (unsigned long long)row->ns,
-                                          row->site, (unsigned)row->run, (unsigned)row->function)) < 0) {
+                                          row->site, row->function)) < 0) {
             return NULL;
         }
     }

@@ -24,7 +24,6 @@
 #include <time.h>
 
 int growth_open;
-uint16_t growth_run;
 uint8_t growth_filter[1 << GROWTH_FILTER_LOG2];
 static growth_row rows[GROWTH_ROWS];
 static uint32_t count, mappings;
@@ -109,8 +108,7 @@ static void sampled(int function, const void *block, size_t bytes, const void *f
     growth_row row = {.hidden = ~(uintptr_t)block,
                       .bytes = bytes,
                       .ns = now_ns() - started_ns,
-                      .run = growth_run,
-                      .function = (uint16_t)function};
+                      .function = (uint32_t)function};
     lock_take();
     row.site = growth_site_here(frame, function);
     put(&row);
@@ -204,7 +202,6 @@ void growth_start(double mean) {
     mean_bytes = mean;
     started_ns = now_ns();
     drawn ^= started_ns;
-    growth_run = 0;
 }
 
 void growth_stop(void) {

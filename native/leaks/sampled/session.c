@@ -32,15 +32,6 @@ static PyObject *growth_begin(PyObject *module, PyObject *args) {
     return Py_BuildValue("(IIi)", patched.stored, patched.failed + patched.no_room, pools);
 }
 
-static PyObject *growth_set_run(PyObject *module, PyObject *number) {
-    long wanted = PyLong_AsLong(number);
-    if (wanted < 0 || wanted > UINT16_MAX) {
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "a run is a number from 0 to 65535");
-    }
-    growth_run = (uint16_t)wanted;
-    Py_RETURN_NONE;
-}
-
 static PyObject *growth_end(PyObject *module, PyObject *unused) {
     got_outcome restored;
     growth_stop();
@@ -65,7 +56,6 @@ int growth_exec(PyObject *module) {
     return names_add(module, "GROWTH_FUNCTIONS", names, GROWTH_FUNCTIONS) < 0
                ? -1
                : ADD_FUNCTIONS(module, {"growth_begin", growth_begin, METH_VARARGS, NULL},
-                               {"growth_run", growth_set_run, METH_O, NULL},
                                {"growth_end", growth_end, METH_NOARGS, NULL},
                                {"growth_forget", growth_forget, METH_NOARGS, NULL});
 }
