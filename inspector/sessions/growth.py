@@ -36,7 +36,7 @@ from inspector.report import Report
 from inspector.sessions.memory import memory
 from inspector.tracing.events.code_places import NOWHERE, of_code
 from inspector.verdicts.answers.growth import asked_for
-from inspector.verdicts.differences import grown_most, native_growth, process_growth
+from inspector.verdicts.differences import grown_most, native_growth, watched_growth
 
 SAMPLE_BYTES: Final = 1 << 19
 """Mean distance of two samples."""
@@ -268,7 +268,7 @@ def growth_of(pid: int, seconds: float) -> Report:
     after = memory(pid)
     change = after.resident_bytes - before.resident_bytes
     found = Growth(change, grown(before, after), (), 0, 0, time.monotonic_ns() - begun)
-    answers = Answers((process_growth(found, pid), *after.answers))
+    answers = Answers((watched_growth(found, pid), *after.answers))
     return Report("growth", {"answers": answers, "growth": found})
 
 

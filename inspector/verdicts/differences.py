@@ -147,7 +147,7 @@ def native_growth(rows: Sequence[Grown], runs: int) -> Iterator[Answer]:
     yield answer("native-memory-grew", text, "difference.grew", certain=False, costs_bytes=total)
 
 
-def process_growth(growth: Growth, pid: int) -> Answer:
+def watched_growth(growth: Growth, pid: int) -> Answer:
     """Whether a watched process grew, how fast, and what most of that is."""
     change, seconds = growth.resident_bytes, growth.watched_ns / 1e9
     text = f"Process {pid} did not grow in {seconds:,.1f} s."

@@ -112,10 +112,16 @@ QUESTIONS = [
         r"While sl lives, all 160 kB of that ndarray stay; sl.copy\(\) would keep 1.6 kB",
     ),
     (
+        "arrow#3580 after del",
+        "import numpy as np, pandas as pd\ndf = pd.DataFrame(np.random.rand(10_000, 2))\nsl = df[:100]",
+        "del df\n---\n%inspect sl",
+        r"While sl lives, all 160 kB of that ndarray stay; sl.copy\(\) would keep 1.6 kB",
+    ),
+    (
         "pytorch#65604",
         "import torch\nbig = torch.rand(1024, 1024)\ns = big[:1]\ndel big",
         "%inspect s",
-        r"While s lives, all 4.2 MB of that Tensor stay; s.clone\(\) would keep 4.1 kB",
+        r"While s lives, all 4.2 MB of that Tensor stay, and pickle writes all of it; s.clone\(\)",
     ),
     (
         "pandas#56678",

@@ -24,13 +24,15 @@ from inspector.verdicts.answers.words import (
 
 Facts = Mapping[str, Any]
 MOST_NAMED = 3
+PICKLED_WHOLE = ("Tensor", "Parameter")
+"""Bases in PyTorch that pickle writes with each view of them; of an array's view it writes the elements."""
 
 
 def keeping(name: str, facts: Facts) -> Iterator[Answer]:
     """Bytes of a base that live as long as the object does, against the bytes of the object itself."""
     buffer = known(facts, "buffer")
     base = root(buffer) if buffer is not None else None
-    if base is None or buffer is None or buffer.owns is not False:
+    if base is None or buffer is None or isinstance(buffer.owns, Unknown):
         return
     own, whole = number(buffer.logical_bytes), number(base.bytes)
     if whole - own < LEAST_KEPT_BYTES or whole < 1.5 * own or _is_in_file(facts):
@@ -40,7 +42,9 @@ def keeping(name: str, facts: Facts) -> Iterator[Answer]:
     of = f"all {size(whole)} of {code(other)}" if other else f"all {size(whole)} of that {kind}"
     copy = copy_of(name, facts)
     instead = f"; {code(copy)} would keep {size(own)}" if copy else ""
-    text = f"While {called(name)} lives, {of} stay{instead}."
+    is_pickled = getattr(known(facts, "object"), "type_name", "") == "torch.Tensor" and kind in PICKLED_WHOLE
+    pickled = ", and pickle writes all of it" if is_pickled else ""
+    text = f"While {called(name)} lives, {of} stay{pickled}{instead}."
     yield answer(
         "keeps-base",
         text,
