@@ -19,6 +19,7 @@ from typing import Any, Final
 from inspector import _native
 from inspector.facts.leaks import FurtherCalls
 from inspector.objects.classes import full_name
+from inspector.objects.referents import referents
 
 CALLS: Final = 200
 WARM_UP: Final = 20
@@ -65,7 +66,7 @@ def _live() -> Iterator[Any]:
     """The objects of the collector, and what these refer to; some more than once."""
     for holder in _native.tracked_objects():
         yield holder
-        yield from {id(one): one for one in gc.get_referents(holder)}.values()  # one reference of ours each
+        yield from {id(one): one for one in referents([holder])}.values()  # one reference of ours each
 
 
 def _counts() -> tuple[array[int], array[int]]:

@@ -108,3 +108,17 @@ def test_no_name_holds_an_empty_word() -> None:
         for called in sorted(names(path))
         if words(called) & BANNED
     ] == []
+
+
+KNOWN_TYPES_ONLY = {"referents.py", "aliases.py", "plain.py", "layouts.py"}
+"""Beside the adapters: where the type of what gc.get_referents is asked of is known, and is no module."""
+
+
+def test_what_any_object_refers_to_is_asked_in_one_place() -> None:
+    """A module of CPython 3.12 may name freed objects, and a reference to one makes the next look endless."""
+    asking = {
+        sources.name(path)
+        for path in sources.PYTHON
+        if path.name not in KNOWN_TYPES_ONLY and "get_referents(" in path.read_text()
+    }
+    assert {one for one in asking if "/adapters/" not in one and not one.startswith("tests/")} == set()

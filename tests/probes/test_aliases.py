@@ -86,6 +86,8 @@ import _asyncio
 import numpy as np
 import inspector
 from inspector.objects.probes.held import held
+from inspector.ledger.second_reading import grown
+from inspector.tracing.record.own_parts import own_parts
 from inspector._native import Subject
 has = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (has + (4 << 30), has + (4 << 30)))
@@ -94,6 +96,8 @@ view = base[5:]
 for turn in range(3):
     assert len(inspector.aliases(base).rows) == 2
     held(Subject(_asyncio))
+    grown(int, 2)
+    own_parts(_asyncio)
 asyncio.run(main())
 """
 
