@@ -11,14 +11,16 @@
 
 A skip fails the run unless its reason begins with "cannot be installed" or "not on CPython": whatever can be
 installed is installed, so a skipped test is a test that was lost. Up to three failures of a row are run once
-more in a fresh process; what passes there is printed as FLAKY (docs/decisions/0007). Two rows run at a time:
-each is one process that waits as often as it computes. Standard library only.
+more in a fresh process; what passes there is printed as FLAKY (docs/decisions/0007). A row that is killed fails
+by the name of the test that ran. Two rows run at a time: each is one process that waits as often as it
+computes. Standard library only.
 """
 
 # SPDX-License-Identifier: MIT
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -193,6 +195,9 @@ def row(title, room, options, words, titled):
         flaky = {test: why for test, why in failed.items() if test not in failures}
     counts["failed"] -= len(flaky)
     counts["passed"] += len(flaky)
+    if code not in (0, NO_TESTS) and not failed:
+        counts["failed"] += 1
+        failures = {_running(ready.BUILD / f"{name}.xml").read_text(): _ended(code)}
     version = subprocess.check_output([*entering, str(python), "-V"], text=True).split()[-1]
     told = {"title": title, "version": version, "seconds": time.time() - start}
     return {**counts, **told, "code": code, "skips": skips, "flaky": flaky, "failures": failures}
@@ -209,10 +214,25 @@ def _make_ready(room, entering):
 def _run(command, told, before):
     """Exit code, counts, skips with reasons, and failures with what they said, by pytest's junit file."""
     told.unlink(missing_ok=True)
+    _running(told).write_text("before the first test")
     command = [*command, "--junitxml", str(told)]
-    given = {"cwd": str(ready.ROOT), "stdin": subprocess.DEVNULL, "env": _environment()}
+    environment = dict(os.environ, PYTHONHASHSEED="0", INSPECTOR_RUNNING=str(_running(told)))
+    given = {"cwd": str(ready.ROOT), "stdin": subprocess.DEVNULL, "env": environment}
     code = subprocess.call(command, **given) if before is None else printed(command, given, before)
     return (code, *_read(told))
+
+
+def _running(told):
+    """The file in which tests/conftest.py writes the test that runs."""
+    return told.with_suffix(".running")
+
+
+def _ended(code):
+    """How a row ended of which no test is said to have failed."""
+    number = -code if code < 0 else code - 128  # a shell, as that of the chroot, tells signals so
+    if number in set(signal.Signals):
+        return f"the whole row ended here by {signal.Signals(number).name}: nothing is known of its tests"
+    return f"the row ended with exit code {code} after its last test"
 
 
 def printed(command, given, before):
@@ -231,10 +251,6 @@ def _soaked():
     seed = os.environ.get("SEED") or str(random.randrange(1 << 31))
     print(f"seed {seed}: SEED={seed} make soak repeats its examples", flush=True)
     return ["--timeout", "1800", "--hypothesis-seed", seed]
-
-
-def _environment():
-    return dict(os.environ, PYTHONHASHSEED="0")
 
 
 def _read(told):

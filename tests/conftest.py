@@ -7,6 +7,7 @@ import gc
 import os
 import resource
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 
 import claims
@@ -27,6 +28,12 @@ hypothesis.settings.load_profile("soak" if os.environ.get("INSPECTOR_SOAK") == "
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leaks first: its tests search all memory, which grows. The house last: it keeps all sources parsed."""
     items.sort(key=lambda item: ("house" in item.path.parts) - ("leaks" in item.path.parts))
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    """Write the test's name where .ci/matrix.py asks for it: a process that is killed cannot say it any more."""
+    if told := os.environ.get("INSPECTOR_RUNNING"):
+        Path(told).write_text(nodeid)
 
 
 claims.watch()
