@@ -11,8 +11,8 @@
 
 A skip fails the run unless its reason begins with "cannot be installed" or "not on CPython": whatever can be
 installed is installed, so a skipped test is a test that was lost. Up to three failures of a row are run once
-more in a fresh process; what passes there is printed as FLAKY (docs/decisions/0007). A row that is killed fails
-by the name of the test that ran. Two rows run at a time: each is one process that waits as often as it
+more in a fresh process; what passes there is printed as FLAKY (docs/decisions/0007). A row that is killed
+fails by the name of the test that ran. Two rows run at a time: each is one process that waits as often as it
 computes. Standard library only.
 """
 

@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_logstart(nodeid: str) -> None:
-    """Write the test's name where .ci/matrix.py asks for it: a process that is killed cannot say it any more."""
+    """Write the test's name where .ci/matrix.py asks for it: a killed process cannot say it any more."""
     if told := os.environ.get("INSPECTOR_RUNNING"):
         Path(told).write_text(nodeid)
 
