@@ -142,6 +142,21 @@ def _better(line: HostLine, one: Converted) -> Iterator[str]:
             yield f"`as.list({name})` crosses as a dict with the names"
         elif change.what == "items" and one.to_python:
             yield f"`unname({name})` crosses as a list of all items"
+        elif change.what == "attributes" and change.before.startswith(("dim ", "time zone ")):
+            yield _kept(line, one, change, name)
+
+
+def _kept(line: HostLine, one: Converted, change: ValueChange, name: str) -> str:
+    """What keeps the rows of a list's matrix, and a time zone."""
+    zone = change.before.removeprefix("time zone ")
+    if zone == change.before:
+        return f"`lapply(seq_len(nrow({name})), function(i) {name}[i, ])` crosses as a list of rows"
+    if one.to_python:
+        pandas = 'import("pandas", convert = FALSE)'
+        return f'`{pandas}$to_datetime({name}, utc = TRUE)$tz_convert("{zone}")` keeps the zone'
+    bound = re.match(r"([A-Za-z.][\w.$]*) *<-", line.inside.text)
+    made = (bound[1] if bound else "x") + (f"${change.where}" if change.where else "")
+    return f'`attr({made}, "tzone") <- "{zone}"` afterwards: the instants are right'
 
 
 def _argument(line: HostLine) -> str:

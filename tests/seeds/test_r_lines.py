@@ -65,6 +65,8 @@ import numpy as np
 wide = np.array([1, 2**53 + 1, 2**63 - 1])
 one = np.int64(2**53 + 1)
 keys = {1: 'a'}
+import pandas as pd
+zoned = pd.DataFrame({'t': pd.to_datetime(['2024-07-01']).tz_localize('Europe/Paris')})
 ")
 a <- py$wide
 b <- py$one
@@ -77,6 +79,8 @@ k <- py$keys
 t <- r_to_py(as.POSIXct("2024-01-01", tz = "Europe/Paris"))
 e <- py_eval("2**40")
 ok <- r_to_py(c(1.5, 2.5))
+m <- r_to_py(matrix(list(1, "a", 2, "b"), 2))
+z <- py$zoned
 """
 
 
@@ -91,17 +95,28 @@ def test_each_loss_has_its_line_and_both_values(tmp_path: Path) -> None:
         ]
         for number, line in lines.items()
     }
-    assert lost[8] == [("", str(2**53 + 1), str(2**53))]
-    assert lost[9] == [("", str(2**53 + 1), str(2**53))]
-    assert lost[10] == [("i", "NA", str(-(2**31))), ("l", "NA", "True"), ("s", "NA", "'NA'")]
-    assert lost[11] == [("", "NA", str(-(2**31)))]
-    assert lost[12] == [("", "NA", "True")]
-    assert lost[13] == [("", "names a, b", "none")]
-    assert lost[14] == [("", "2 items, 2 named 'a'", "1")]
-    assert lost[15] == [("", "1", "'1'")]
-    assert lost[16] == [("", "time zone Europe/Paris", "none")]
-    assert lost[17] == [("", str(2**40), "0L")]
-    assert lost[18] == [] and lines[18]["conversions"][0]["compared"]
+    assert lost[10] == [("", str(2**53 + 1), str(2**53))]
+    assert lost[11] == [("", str(2**53 + 1), str(2**53))]
+    assert lost[12] == [("i", "NA", str(-(2**31))), ("l", "NA", "True"), ("s", "NA", "'NA'")]
+    assert lost[13] == [("", "NA", str(-(2**31)))]
+    assert lost[14] == [("", "NA", "True")]
+    assert lost[15] == [("", "names a, b", "none")]
+    assert lost[16] == [("", "2 items, 2 named 'a'", "1")]
+    assert lost[17] == [("", "1", "'1'")]
+    assert lost[18] == [("", "time zone Europe/Paris", "none")]
+    assert lost[19] == [("", str(2**40), "0L")]
+    assert lost[20] == [] and lines[20]["conversions"][0]["compared"]
+    assert lost[21] == [("", "dim 2, 2", "none")]
+    assert lost[22] == [("", "time zone Europe/Paris", "none")]
+
+
+def test_a_matrix_of_a_list_and_a_zone_say_what_keeps_them(tmp_path: Path) -> None:
+    times = "pd.DataFrame({'t': pd.to_datetime(['2024-07-01']).tz_localize('Europe/Paris')})"
+    lines = ("library(reticulate)", 'py_run_string("import pandas as pd")', 'm <- matrix(list(1, "a"), 1)',
+             f'd <- py_to_r(py_eval("{times}", convert = FALSE))', "p <- r_to_py(m)")  # fmt: skip
+    screen = " ".join(traced(tmp_path, "\n".join((*lines, ""))).stdout.split())
+    assert 'line 4 attr(d$t, "tzone") <- "Europe/Paris" afterwards' in screen
+    assert "line 5 lapply(seq_len(nrow(m)), function(i) m[i, ]) crosses as a list of rows" in screen
 
 
 ADVICE = """library(reticulate)
@@ -113,6 +128,15 @@ cat(unlist(py_eval("lambda a: (type(a).__name__, a['b'])")(r_to_py(as.list(c(a =
 cat(unlist(py_eval("lambda a: (type(a).__name__, len(a))")(r_to_py(unname(list(a = 1, a = 2))))), "\\n")
 kept <- py_eval("[2**53 + 1]", convert = FALSE)
 cat(py_str(kept), "\\n")
+m <- matrix(list(1, "a", 2, "b"), 2)
+cat(py_str(r_to_py(lapply(seq_len(nrow(m)), function(i) m[i, ]))), "\\n")
+x <- as.POSIXct("2024-07-01", tz = "Europe/Paris")
+pandas <- import("pandas", convert = FALSE)
+zoned <- pandas$to_datetime(x, utc = TRUE)$tz_convert("Europe/Paris")
+cat(py_str(zoned$dtype), "\\n")
+d <- py_to_r(pandas$DataFrame(dict(t = zoned)))
+attr(d$t, "tzone") <- "Europe/Paris"
+cat(format(d$t), attr(d$t, "tzone"), d$t == x, "\\n")
 """
 
 
@@ -125,7 +149,10 @@ def test_the_advice_holds(tmp_path: Path) -> None:
         [reticulated.rscript(), str(script)], capture_output=True, text=True, timeout=200, env=environment
     )
     told = [line.strip() for line in done.stdout.splitlines()]
-    assert told == ["ndarray 2000 TRUE", "1 1", "dict 2", "list 2", "[9007199254740993]"], done.stderr
+    assert told == [
+        "ndarray 2000 TRUE", "1 1", "dict 2", "list 2", "[9007199254740993]", "[[1.0, 2.0], ['a', 'b']]",
+        "datetime64[ns, Europe/Paris]", "2024-07-01 Europe/Paris TRUE",
+    ], done.stderr  # fmt: skip
 
 
 def test_lines_in_loops_lapply_and_sourced_files(tmp_path: Path) -> None:

@@ -108,8 +108,12 @@ def _kind(one: Converted) -> tuple[object, ...]:
 
 
 def _changes(one: Converted, more: Converted) -> tuple[ValueChange, ...]:
-    known = {(change.what, change.where): change for change in (*more.changes, *one.changes)}
-    return tuple(known.values())
+    changes = (*more.changes, *one.changes)
+    return tuple({(each.what, each.where, _which(each)): each for each in changes}.values())
+
+
+def _which(change: ValueChange) -> str:
+    return change.before if change.what == "attributes" else ""
 
 
 def _startup(path: Path, began: dict[str, Any], rows: list[Any]) -> int | Unknown:

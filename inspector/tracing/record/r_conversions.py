@@ -19,8 +19,9 @@ from inspector import _native
 from inspector.facts.converted import ValueChange
 from inspector.facts.wire import to_wire
 from inspector.objects.layouts import r_vectors
-from inspector.objects.layouts.r_objects import header
+from inspector.objects.layouts.r_objects import LIST, header
 from inspector.tracing.record.r_compared import Pair
+from inspector.tracing.record.r_zones import zones_lost
 
 SOURCES: Final = Path(__file__).parent / "r"
 
@@ -66,9 +67,12 @@ class RConversions:
             return  # a reference, which is no conversion
         pair = Pair(value, obj, not to_r)
         given, became = pair.sides()
-        name = _column(frame, sexp)  # a column of times is converted under no name: it is made first
-        zone = texts[-2] if texts and value.type == r_vectors.REAL and not name else ""
-        left_out = [ValueChange("attributes", "", 1, 1, 0, zone, "none")] if zone else []
+        name = "" if to_r else _column(frame, sexp)  # a column of times is made first: it has no name
+        said = texts[-2] if texts and value.type in (r_vectors.REAL, LIST) and not name else ""
+        if to_r:
+            left_out = zones_lost(frame, obj, said) if frame else ()
+        else:
+            left_out = (ValueChange("attributes", "", 1, 1, 0, said, "none"),) if said else ()
         changes = (*pair.changes(), *left_out)
         row = {
             "to_python": not to_r, "name": name, "given": to_wire(given), "how": pair.how(),

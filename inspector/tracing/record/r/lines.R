@@ -1,10 +1,10 @@
 # In a traced R: a function that says which line of the user's a conversion comes from.
 #
-# It gives list(texts, data frame or NULL, statement's number). The texts: file; first and last line and text
-# of the top-level statement; line and text within the function of the user's that called, and that
-# function's name, "" at top level; the R function that was called; the S3 method that it took; what that method
-# leaves out, the time zone; "starting" if
-# Python or a package was just starting.
+# It gives list(texts, data frame or list(external pointer of the Python object that a method converts), or NULL).
+# The texts: file; first and last line and text of the top-level statement; line and text within the function of
+# the user's that called, and that function's name, "" at top level; the R function that was called; the S3 method
+# that it took; what that method leaves out on the way to Python, or the zone that it gives on the way to R;
+# "starting" if Python or a package was just starting.
 # SPDX-License-Identifier: MIT
 local({
     starts <- c("ensure_python_initialized", "library", "require", "loadNamespace", "requireNamespace", "import",
@@ -57,6 +57,11 @@ local({
         }
         c(if (nzchar(source$filename)) source$filename else file, as.character(base + ref[[1L]]), paste(text, collapse = " "))
     }
+    # What lapply does not keep of a list: r_to_py.list hands on what it gives.
+    unlisted <- function(x) {
+        lost <- setdiff(names(attributes(x)), c("names", "class", "dim"))
+        paste(c(if (!is.null(dim(x))) paste("dim", paste(dim(x), collapse = ", ")), lost), collapse = ", ")
+    }
 
     function() {
         n <- sys.nframe() - 1L
@@ -79,12 +84,21 @@ local({
         frame <- match("r_convert_dataframe", names, 0L)
         if (frame > at) zone <- unlist(unique(lapply(sys.frame(frame)$dataframe, function(column)
             if (inherits(column, "POSIXct")) attr(column, "tzone")[1L])))
+        left <- if (any(nzchar(zone))) paste("time zone", paste(zone, collapse = " or ")) else ""
+        if (n > 1L && names[[n - 1L]] == "r_to_py.list") left <- unlisted(sys.frame(n - 1L)$x)
+        given <- match(c("py_to_r.pandas.core.frame.DataFrame", "py_to_r.pandas.core.series.Series", "py_to_r.datetime.datetime"),
+                       names, 0L)
+        whole_object <- NULL
+        if (length(given <- given[given > at])) {
+            whole_object <- list(get0("pyobj", envir = sys.frame(given[[1L]])$x, inherits = FALSE))
+            if (names[[given[[1L]]]] == "py_to_r.datetime.datetime") left <- c(sys.frame(given[[1L]])$tz, "")[[1L]]
+        }
         list(c(if (top) file else "",
                if (top) c(whole[[1L]], whole[[3L]], trimws(texts[[top]])) else c("0", "0", ""),
                inside, if (at > 0L) names[[at]] else "",
                if (at < n) names[[at + 1L]] else "", c(method, "")[[1L]],
-               if (!any(nzchar(zone))) "" else paste("time zone", paste(zone, collapse = " or ")),
+               left,
                if (any(names %in% starts)) "starting" else ""),
-             if (frame > at) sys.frame(frame)$dataframe else NULL)
+             if (frame > at) sys.frame(frame)$dataframe else whole_object)
     }
 })
