@@ -16,8 +16,8 @@ Did = Literal[
     "copied", "view", "same object", "in place", "shared", "new values", "new", "no bytes", "unknown"
 ]
 """What a statement did. copied: values of its operands in new memory; view: bytes of an operand; shared:
-bytes that something else had before; new values: computed; new: no operand has bytes; no bytes: what it
-bound, if anything, has no elements."""
+bytes that something else had before; new values: computed; new: memory of its own, and nothing proves that
+its values are an operand's; no bytes: what it bound, if anything, has no elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,8 @@ class Bound:
     """Whether further passes of the statement were not looked at."""
     beside: str = ""
     """The operand that the other parts of the same value are a view of; these parts have no byte of it."""
+    operands: tuple[Range, ...] = ()
+    """Where the first blocks of the operands lay before the statement."""
 
 
 @dataclass(frozen=True, slots=True)

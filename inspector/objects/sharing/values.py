@@ -7,6 +7,7 @@ in memory is not read.
 # SPDX-License-Identifier: MIT
 import struct
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from math import isnan, prod
 from typing import Any
@@ -26,10 +27,13 @@ MOST_NUMBERS = 1 << 18
 SAMPLE = 1000
 CHOSEN = 24
 CHOSEN_BYTES = 1 << 20
+MOST_CAST = 1 << 13
 BYTES_TOGETHER = 8
-"""Elements that are looked for in others, and most bytes of these."""
+"""Elements that are looked for in others, most bytes of these, and most numbers of another type."""
 ORDERS = (("C", "C"), ("F", "C"), ("C", "F"))
 _NUMBERS = frozenset("bBhHiIlLqQfd?")
+_COMPLEX = {"c16": "d", "Zd": "d", "c8": "f", "Zf": "f"}
+"""Complex numbers -> the type of their halves."""
 _WORDS: dict[int, Any] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 Text = Callable[[Elements, bytes], "str | Unknown"]
@@ -74,14 +78,30 @@ def chosen_from(block: Elements, others: tuple[Elements, ...]) -> bool | None:
     """
     kind, size = letter(block.typestr), block.itemsize_bytes
     alike = [one for one in others if letter(one.typestr) == kind and one.itemsize_bytes == size]
-    room = sum(one.range.bytes for one in alike)
+    other = [one for one in others if one not in alike and {kind, letter(one.typestr)} <= _NUMBERS - {"?"}]
+    room = sum(one.range.bytes for one in (*alike, *other))
     if not block.size or not block.numeric or kind == "?" or room > CHOSEN_BYTES:
         return None
     given = [_gathered(one, "C", CHOSEN_BYTES) for one in alike]
     found = _some_of(block, kind)
-    if not alike or None in given or len(found) < min(2, block.size):
+    if not (alike or other) or None in given or not found:
         return None
-    return all(any(_stands_in(one, text or b"", size) for text in given) for one in found)
+    missing = [one for one in found if not any(_stands_in(one, text or b"", size) for text in given)]
+    if not missing or not other:
+        return None if not alike or (not missing and len(found) < min(2, block.size)) else not missing
+    if sum(one.size for one in other) > MOST_CAST:
+        return None
+    cast = {raw for one in other for raw in _cast(one, kind, size)}
+    if cast.issuperset(missing):
+        return True if len(found) > 1 else None
+    return False if alike else None
+
+
+def _cast(block: Elements, kind: str, size: int) -> Iterator[bytes]:
+    """The elements of a block in another type."""
+    for number in _numbers(block, _gathered(block, "C", CHOSEN_BYTES) or b""):
+        if (made := _narrowed(number, kind, size)) is not None:
+            yield struct.pack(f"@{kind}", made)
 
 
 def _some_of(block: Elements, kind: str) -> set[bytes]:
@@ -100,10 +120,23 @@ def _some_of(block: Elements, kind: str) -> set[bytes]:
 
 def cast_of(source: Elements, made: Elements) -> bool:
     """Whether the numbers of a block are those of another one in a narrower type: by a sample of them."""
+    if half := _COMPLEX.get(made.typestr.lstrip("@=<|")):
+        size = made.itemsize_bytes // 2
+        real = replace(made, typestr=half, itemsize_bytes=size)
+        imaginary = _picked(replace(real, address=made.address + size), "C", _spread(made.size))
+        return imaginary is not None and not any(imaginary) and _same_numbers(source, real)
     kind, other = letter(made.typestr), letter(source.typestr)
-    if source.size != made.size or kind == other or not {kind, other} <= _NUMBERS - {"?"} or not made.size:
+    return kind != other and "?" not in (kind, other) and _same_numbers(source, made)
+
+
+def _spread(size: int) -> tuple[int, ...]:
+    return tuple(i * (size - 1) // max(CHOSEN - 1, 1) for i in range(min(CHOSEN, size)))
+
+
+def _same_numbers(source: Elements, made: Elements) -> bool:
+    kind, numbers = letter(made.typestr), _spread(made.size)
+    if source.size != made.size or not {kind, letter(source.typestr)} <= _NUMBERS or not made.size:
         return False
-    numbers = tuple(i * (made.size - 1) // max(CHOSEN - 1, 1) for i in range(min(CHOSEN, made.size)))
     raw, given = _picked(made, "C", numbers), _picked(source, "C", numbers)
     if raw is None or given is None or raw == raw[: made.itemsize_bytes] * len(numbers):
         return False

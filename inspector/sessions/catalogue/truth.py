@@ -116,8 +116,9 @@ def _of_polars(x: Any) -> Iterator[Block]:
                 yield last.address, last.size, "truths" if kind == "Boolean" else "bytes"
             elif kind == "String" and hasattr(chunk, "__arrow_c_stream__"):
                 for part in __import__("pyarrow").chunked_array(chunk).chunks:
-                    for buffer in part.buffers()[2:]:
-                        yield buffer.address, buffer.size, "bytes"
+                    _, places, *texts = part.buffers()
+                    yield places.address, places.size, "pointers"
+                    yield from ((one.address, one.size, "bytes") for one in texts)
 
 
 def _columns(x: Any) -> Iterator[Any]:
@@ -185,7 +186,7 @@ def content(x: Any, depth: int = 0) -> list[Any]:
     if module == "polars" and hasattr(x, "get_chunks"):
         return [_listed(x.to_list(), x.to_numpy)]
     if module == "pandas":
-        return [_listed(list(one), lambda one=one: one.to_numpy()) for one in _columns(x)]  # type: ignore[misc]
+        return [part for one in _columns(x) for part in _of_column(one)]
     if module == "scipy" and hasattr(x, "data") and hasattr(x, "nnz"):
         plain = isinstance(x.data, np.ndarray) and x.data.dtype != object
         return [np.array(x.data).ravel() if plain else x.toarray().ravel()]
@@ -194,6 +195,15 @@ def content(x: Any, depth: int = 0) -> list[Any]:
     if isinstance(x, list | tuple | dict) and depth < 3:
         return _of_items(list(x.values() if isinstance(x, dict) else x), depth)
     return []
+
+
+def _of_column(x: Any) -> list[Any]:
+    """Of dates the numbers that they are kept as, of a category the codes too."""
+    own = getattr(x, "_ndarray", None)
+    if isinstance(own, np.ndarray) and own.dtype.kind in "mM":
+        return [np.array(own).ravel()]
+    values = [_listed(list(x), lambda: x.to_numpy())]
+    return [*values, np.array(x.codes)] if hasattr(x, "categories") and hasattr(x, "codes") else values
 
 
 def _of_items(items: list[Any], depth: int) -> list[Any]:
@@ -271,7 +281,7 @@ def _of_result(result: Any, given: list[list[Any]], by_source: list[list[Block]]
     if flipped != any(elements) and can_flip and (own or flipped):
         return Verdict("unknown", why="addresses and flipped bytes say different things")
     if any(elements) or (not can_flip and pointers):
-        return Verdict("view" if all(elements) else "partly a view")
+        return Verdict("view" if all(meets if can_flip else elements) else "partly a view")
     return Verdict(_values(found, given), size / max(1, sum(n for _, n, _ in by_source[0])))
 
 
@@ -301,29 +311,47 @@ def _values_of(part: Any, pool: list[Any]) -> Did:
     if not isinstance(part, np.ndarray):
         known = {repr(value) for one in pool for value in (one if isinstance(one, list) else one.tolist())}
         return "selection" if all(repr(value) in known for value in part) else "new values"
-    if part.dtype.kind in "SV" or (part.itemsize == 1 and part.dtype.kind != "b"):  # one byte proves nothing
-        raw = part.tobytes()
-        if any(_has_elements(raw, one) for one in pool):
-            return "copy"
-        return "selection" if any(raw in _raw(one) or raw in _raw(one[::2]) for one in pool) else "new values"
-    real = part[(part == part) & (part != 0)]
-    if part.dtype.kind == "b" or not len(real) or (len(part) > 1 and (part == part[0]).all()):
-        return "new values"
     numbers = [one for one in pool if isinstance(one, np.ndarray) and one.dtype.kind not in "bO"]
+    if part.dtype.kind in "SV" or part.itemsize == 1:  # one byte proves nothing
+        return _of_single_bytes(part, pool, numbers)
+    real = part[(part == part) & (part != 0)]
+    if not len(real) or (len(part) > 1 and (part == part[0]).all()):
+        return "new values"
     for one in (one for one in numbers if one.dtype == part.dtype):
         if _all_in(real, one):
             same = len(one) == len(part) and bool((np.sort(one) == np.sort(part)).all())
             return "copy" if same else "selection"
-    mixed = [_cast(one, part) for one in numbers] if part.dtype.kind in "iufc" else []
-    if mixed and len({one.dtype for one in numbers}) > 1 and _all_in(real, np.concatenate(mixed)):
-        kept = all(
-            _all_in(one[one == one], _cast(made, one)) for one, made in zip(numbers, mixed, strict=True)
-        )
-        return "copy" if kept else "copy that loses"
-    if part.dtype.kind in "iufc" and (cast := [one for one in numbers if _all_in(real, _cast(one, part))]):
-        kept = all(_all_in(one[one == one], _cast(part, one)) for one in cast)
-        return "copy" if kept else "copy that loses"
-    return "new values"
+        if len(real) > len(one) > FEW and _all_in(one, real):
+            return "partly new values"  # all of a source, and others: `insert`
+    return _of_casts(part, real, [one for one in numbers if one.dtype.kind in "iufc"])
+
+
+def _of_single_bytes(part: Any, pool: list[Any], numbers: list[Any]) -> Did:
+    raw = part.tobytes()
+    if part.dtype.kind != "b" and any(_has_elements(raw, one) for one in pool):
+        return "copy"
+    if part.dtype.kind != "b" and any(raw in _raw(one) or raw in _raw(one[::2]) for one in pool):
+        return "selection"
+    cast = part.dtype.kind in "iu" and len(np.unique(part)) > 2 * FEW
+    same = (one for one in numbers if one.dtype.kind in "iuf" and len(one) == len(part))
+    return (
+        "copy that loses" if cast and any((_cast(one, part) == part).all() for one in same) else "new values"
+    )
+
+
+def _of_casts(part: Any, real: Any, numbers: list[Any]) -> Did:
+    """Of elements that no source has in their own type."""
+    if part.dtype.kind not in "iufc":
+        return "new values"
+    mixed = [_cast(one, part) for one in numbers]
+    if len({one.dtype for one in numbers}) > 1 and _all_in(real, np.concatenate(mixed)):
+        back = all(_all_in(one, _cast(made, one)) for one, made in zip(numbers, mixed, strict=True))
+        return "selection" if len(part) < min(map(len, numbers)) else "copy" if back else "copy that loses"
+    found = [one for one in numbers if _all_in(real, _cast(one, part))]
+    if not any(len(one) == len(part) for one in found):
+        return "selection" if found else "new values"
+    back = any(_all_in(one[one == one], _cast(part, one)) for one in found)
+    return "copy" if back else "copy that loses"
 
 
 def _cast(one: Any, like: Any) -> Any:

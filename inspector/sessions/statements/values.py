@@ -211,10 +211,11 @@ def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[st
                 return replace(found[-1], values="equal", compared_all=False)
     if not found:
         return Related("apart", "", 0, "", False)
-    chosen = [chosen_from(block, tuple(given)) for block in blocks[:CHUNKS]]
+    telling = [block for block in blocks if block.itemsize_bytes > 1] or blocks[-1:]  # not truths about them
+    chosen = [chosen_from(block, tuple(given)) for block in telling[:CHUNKS]]
     if False in chosen or _are_others(blocks, given):
         return replace(found[0], values="different", compared_all=True)
-    whole = True in chosen and len(blocks) <= CHUNKS
+    whole = True in chosen and len(telling) <= CHUNKS
     if whole:
         return replace(found[0], values="equal", compared_all=False)
     return replace(found[0], compared_all=found[0].compared_all and found[0].values != "different")
@@ -334,3 +335,10 @@ def size_of(value: Any, blocks: Blocks) -> int | Unknown:
 def ranges_of(blocks: Blocks) -> tuple[Range, ...]:
     """Where the first blocks lie."""
     return tuple(Range(Address(b.range.start), Address(b.range.stop)) for b in blocks[:RANGES])
+
+
+def places_of(operand: Before) -> tuple[Range, ...]:
+    """Where the first blocks of an operand lay; of a list of Python objects where the list itself did."""
+    if operand.items:
+        return (Range(Address(operand.address), Address(operand.address + 1)),)
+    return ranges_of(operand.blocks)

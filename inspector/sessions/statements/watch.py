@@ -210,6 +210,7 @@ class StatementWatch:
             relation=how.relation, of=how.of, shared_bytes=how.shared_bytes, values=how.values,
             compared_all=how.compared_all, ranges=values.ranges_of(blocks), library=running.library,
             alone=self._calls == running.calls, times=1, objects=any(not one.numeric for one in blocks),
+            operands=tuple(one for had in running.operands.values() for one in values.places_of(had)),
         )  # fmt: skip
 
     def _add(self, found: Bound) -> None:

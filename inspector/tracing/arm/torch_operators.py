@@ -24,6 +24,7 @@ COPIES: Final = frozenset((
     "masked_select", "repeat", "repeat_interleave", "roll", "flip", "rot90", "embedding",
     "lift_fresh_copy", "tril", "triu", "constant_pad_nd", "diag_embed", "slice_scatter", "select_scatter",
     "sort", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "im2col", "scatter", "topk",
+    "dequantize", "_unique2", "unique_dim", "unique_consecutive",
 ))  # fmt: skip
 """Operators whose result has elements of an operand, moved and not computed; so have all named `..._copy`."""
 NO_BYTES: Final = ("aten::_lazy_clone", "aten::set_")

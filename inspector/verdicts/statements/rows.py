@@ -10,6 +10,7 @@ from inspector.facts.statements import Bound, Did, Inside, Operator, Statement, 
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.advice.told import instead
 from inspector.verdicts.copies import copies, judged
+from inspector.verdicts.statements.makers import makers, telling
 from inspector.verdicts.statements.operators import by_weight, did_of, inside, maker, not_torchs, together
 from inspector.verdicts.statements.reasons import brief, of_items, of_parts
 from inspector.verdicts.statements.selections import selection
@@ -50,7 +51,7 @@ class _Elsewhere:
                 return f"in line {one.line}"
         for other in self.seen:
             unwatched = other is not own and any(one.more for one in other.bound)
-            if unwatched and _makers(value, other.evidence):
+            if unwatched and makers(value, other.evidence):
                 return f"in line {other.written.line}"
         return "" if value.alone else "in a function that it calls"
 
@@ -113,38 +114,26 @@ def _add(seen: _Seen, crossing: Crossing) -> None:
 def _rows(seen: _Seen, elsewhere: _Elsewhere) -> list[Statement]:
     if not seen.bound:
         return _unbound(seen, copies(seen.evidence))
-    makers = [_makers(value, seen.evidence) for value in seen.bound]
+    made_by = [makers(value, seen.evidence) for value in seen.bound]
     copied = any(copy.verdict == "copied" for copy in copies(seen.evidence))
     rows = [
-        _bound(seen, value, list(map(judged, made)), copied, elsewhere)
-        for value, made in zip(seen.bound, makers, strict=True)
+        _bound(seen, value, made, copied, elsewhere) for value, made in zip(seen.bound, made_by, strict=True)
     ]
-    known = {id(found) for made in makers for found in made}
+    known = {id(found) for made in made_by for found in made}
     rest = copies(found for found in seen.evidence if id(found) not in known)
     by = [maker(value, seen.operators) for value in seen.bound]
     rows[0] = _with(seen, rows[0], _inside(seen, [copy for copy in rest if copy.verdict == "copied"], by))
     return rows
 
 
-def _makers(value: Bound, evidence: Sequence[ByteEvidence]) -> list[ByteEvidence]:
-    """The calls of the statement whose result lies where the value does."""
-    return [
-        found
-        for found in evidence
-        if not isinstance(found.call.result, Unknown)
-        and any(
-            one.start < span.address + span.span_bytes and span.address < one.stop
-            for span in found.call.result.spans
-            for one in value.ranges
-        )
-    ]
-
-
-def _bound(seen: _Seen, value: Bound, made: list[Copy], any_copied: bool, others: _Elsewhere) -> Statement:
-    """The row of a value. `made`: by the calls whose result it is; `any_copied`: some call copied bytes."""
+def _bound(
+    seen: _Seen, value: Bound, found: list[ByteEvidence], any_copied: bool, others: _Elsewhere
+) -> Statement:
+    """The row of a value. `found`: the calls whose result it is; `any_copied`: some call copied bytes."""
+    made = telling(value, found)
     did, reason, certain = _said(value, made, any_copied)
     by_operator = maker(value, seen.operators)
-    if by_operator is not None and not (value.values == "equal" and value.compared_all):
+    if by_operator is not None and not (value.values and value.compared_all):
         if did != did_of(by_operator):
             did, reason, made = did_of(by_operator), by_operator.name, []
         certain = True
@@ -154,19 +143,19 @@ def _bound(seen: _Seen, value: Bound, made: list[Copy], any_copied: bool, others
         value = replace(value, of=chosen.of)
     where = (
         others.line_of(value, seen)
-        if value.relation == "apart" and not (made or chosen or by_operator)
+        if value.relation == "apart" and not (found or chosen or by_operator)
         else ""
     )
     if where:
         reason, certain = where, True
         did = did if value.values or did == "copied" else "new"
     size = 0 if isinstance(value.bytes, Unknown) else value.bytes
-    recorded = [copy.times for copy in made] if value.more or seen.written.loop else []
+    recorded = [one.times for one in found] if value.more or seen.written.loop else []
     times = max([value.times, *recorded])
     whole = value.bytes if isinstance(value.bytes, Unknown) else size // value.times * times
     copied = 0 if did != "copied" or where or isinstance(whole, Unknown) else whole
     row = _row(seen.written, value.target, did, value.of, whole, copied, reason, certain, times)
-    by = [copy for copy in made if copy.verdict == "copied"] if copied else []
+    by = [copy for copy in map(judged, found) if copy.verdict == "copied"] if copied else []
     other = instead(seen.written.text, by[-1]) if by else ""
     return replace(row, at_least=times == value.times and value.more, instead=other)
 

@@ -1,0 +1,59 @@
+"""Which calls of a statement made its value, and which of them say where the value's elements are from."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from inspector.facts.conversion import ByteEvidence, Copy, Span
+from inspector.facts.memory import Range
+from inspector.facts.statements import Bound
+from inspector.facts.unknown import Unknown
+from inspector.verdicts.copies import judged
+
+CONTRACT: Final = frozenset((
+    "bytes", "bytearray", "tobytes", "to_pybytes", "from_buffer_copy", "copy", "__copy__", "deepcopy",
+    "__deepcopy__", "clone",
+))  # fmt: skip
+"""Functions that copy by contract, also where all elements are the same and so prove nothing."""
+
+
+def makers(value: Bound, evidence: Sequence[ByteEvidence]) -> list[ByteEvidence]:
+    """The calls of the statement whose result lies where the value does."""
+    return [found for found in evidence if _lie_in(_made(found), value.ranges)]
+
+
+def telling(value: Bound, made: Sequence[ByteEvidence]) -> list[Copy]:
+    """What those calls did that speak of the operands' elements. What a library copied or shared of results
+    of its own does not, nor does a copy of less than the value's largest part, as of a mask, nor one whose
+    memory another call made anew."""
+    if not value.operands or not value.ranges or value.relation == "unknown":
+        return [judged(found) for found in made]
+    largest = max(value.ranges, key=lambda one: one.bytes)
+    of_all = [(found, judged(found)) for found in made if _lie_in(_made(found), (largest,))]
+    others = [copy for _, copy in of_all if copy.verdict == "computed" or _is_guess(copy)]
+    copied = [copy for found, copy in of_all if copy.verdict == "copied" and _of_operand(found, value)]
+    kept = [judged(found) for found in made if found.was_kept and not found.overlaps]
+    return [*(() if others else copied), *(one for one in others if one.verdict != "copied"), *kept]
+
+
+def _is_guess(copy: Copy) -> bool:
+    return copy.confidence == "likely" and copy.function.rpartition(".")[2] not in CONTRACT
+
+
+def _of_operand(found: ByteEvidence, value: Bound) -> bool:
+    """Whether an argument of a call is an operand, or lies in one."""
+    arguments = found.call.arguments
+    lists = (place.start == one.address for one in arguments for place in value.operands)
+    return any(lists) or any(_lie_in(one.spans, value.operands) for one in arguments)
+
+
+def _made(found: ByteEvidence) -> tuple[Span, ...]:
+    return () if isinstance(found.call.result, Unknown) else found.call.result.spans
+
+
+def _lie_in(spans: Iterable[Span], ranges: Sequence[Range]) -> bool:
+    return any(
+        one.start < span.address + span.span_bytes and span.address < one.stop
+        for span in spans
+        for one in ranges
+    )
