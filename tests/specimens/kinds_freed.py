@@ -11,6 +11,7 @@ import array
 import ast
 import asyncio
 import bz2
+import codecs
 import collections
 import concurrent.futures
 import contextlib
@@ -24,12 +25,16 @@ import email
 import fractions
 import functools
 import gc
+import gzip
+import hashlib
 import heapq
 import io
 import ipaddress
 import itertools
 import json
 import logging.handlers
+import lzma
+import mmap
 import operator
 import os
 import pathlib
@@ -37,6 +42,9 @@ import pickle
 import queue
 import random
 import re
+import sqlite3
+import ssl
+import string
 import struct
 import sys
 import threading
@@ -45,6 +53,7 @@ import types
 import uuid
 import weakref
 import xml.etree.ElementTree
+import xml.parsers.expat
 import zipfile
 import zlib
 from typing import Any
@@ -57,9 +66,14 @@ USED = (
     array,
     ast,
     bz2,
+    codecs,
     csv,
     email,
+    gzip,
+    hashlib,
     ipaddress,
+    lzma,
+    mmap,
     operator,
     random,
     xml,
@@ -71,6 +85,8 @@ USED = (
     itertools,
     pathlib,
     re,
+    ssl,
+    string,
     struct,
     threading,
     uuid,
@@ -319,8 +335,15 @@ def done(value: Any) -> Any:
 
 
 def fed(parser: Any) -> Any:
-    parser.feed("<a>" + "<b/>" * 4_000)
+    (parser.feed if hasattr(parser, "feed") else parser.Parse)("<a>" + "<b/>" * 200_000)
     return parser
+
+
+def database() -> Any:
+    made = sqlite3.connect(":memory:")
+    made.execute("create table made(a)")
+    made.executemany("insert into made values(?)", [("x" * 100,)] * 5_000)
+    return made
 
 
 def unpickled(count: int) -> Any:
@@ -388,7 +411,7 @@ def row(expression: str, space: dict[str, Any]) -> list[Any]:
 IMPORTED = {
     "OTHERS": "import awkward as ak, bitarray, cffi, dask.array as da, dask.bag as db, PIL.Image\n"
     "import scipy.sparse as sp, xarray as xr",
-    "UNTOLD": "import h5py, jax.numpy as jnp, polars as pl",
+    "UNTOLD": "import h5py, jax.numpy as jnp, lxml.etree, polars as pl, scipy.spatial",
 }
 
 
@@ -397,7 +420,7 @@ def main(names: list[str]) -> None:
     asked: dict[str, str] = {}
     for name in names:
         asked |= getattr(kinds, name)
-        if name != "STANDARD":
+        if name not in ("STANDARD", "STRUCTS"):
             exec("import numpy as np", space)
         if name == "FRAMES":
             exec("import pandas as pd, pyarrow as pa", space)

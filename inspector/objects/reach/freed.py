@@ -6,6 +6,7 @@ from inspector.facts.heap import by_name
 from inspector.facts.refs import Retained
 from inspector.facts.unknown import Unknown
 from inspector.objects.reach.beyond import beyond
+from inspector.objects.reach.untold import untold
 
 
 def freed(subject: _native.Subject) -> Retained:
@@ -18,6 +19,6 @@ def freed(subject: _native.Subject) -> Retained:
     rows, _, _, addresses = _native.retained(subject, *more.words(), more.named())
     heaviest = by_name([*rows, *more.sums(addresses)])
     own_bytes: int | Unknown = sum(own_bytes for _, _, own_bytes in heaviest)
-    if more.why:
-        own_bytes = Unknown(f"not all of it can be followed: {more.why}")
+    if why := more.why or untold(heaviest):
+        own_bytes = Unknown(f"not all of it can be followed: {why}")
     return Retained(sum(objects for _, objects, _ in heaviest), own_bytes, tuple(heaviest))
