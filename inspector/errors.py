@@ -1,6 +1,7 @@
 """The errors a user meets: each has a slug, and docs/messages.md has a section for each slug."""
 
 # SPDX-License-Identifier: MIT
+import sys
 from collections.abc import Mapping
 from typing import Final
 
@@ -76,6 +77,12 @@ def free_threaded() -> InspectorError:
         why="nothing stands still without the GIL while the extension reads memory, frames and lists",
         do="run this with a Python that has the GIL",
     )
+
+
+def needs_gil() -> None:
+    """Refuse what would otherwise begin, and fail on the way, on a free-threaded CPython."""
+    if "t" in sys.abiflags:
+        raise free_threaded()
 
 
 def uncounted() -> InspectorError:

@@ -67,6 +67,7 @@ class InspectWatchMagics(Magics):
                     why="only names are watched: an expression would run after every cell",
                     do="assign it to a name, or inspect it once: %inspect " + name[:40],
                 )
+        api.watched(self.shell.user_ns, names, None)  # what cannot be watched is refused now
         self.leave()
         self.names = names
         self.shell.events.register(EVENT, self._after)

@@ -108,6 +108,46 @@ def test_verbs_on_the_process_are_refused(verb: str) -> None:
         pass
 
 
+@pytest.mark.parametrize(("verb", "asked"), [("breakpoints", "malloc"), ("compile_c", "int f(void);")])
+def test_verbs_that_begin_elsewhere_are_refused_before_they_begin(verb: str, asked: str) -> None:
+    """A compiled module switches the GIL on when it is imported."""
+    with refused("free-threaded"), getattr(inspector, verb)(asked):
+        pass
+    assert not sys._is_gil_enabled()  # type: ignore[attr-defined]
+
+
+MAGICS = r"""
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_line_magic("load_ext", "inspector")
+shell.user_ns["x"] = [1, 2]
+for typed in sys.argv[1:]:
+    print("##", end="")
+    shell.run_cell(typed)
+assert not sys._is_gil_enabled()
+"""
+REFUSED = [
+    "%inspect",
+    "%inspect_trace x",
+    "%inspect_watch x",
+    *(
+        f"%%inspect_{name}"
+        for name in ("leaks\nx", "writes x\nx", "c\nint f(void) { return 1; }", "break malloc\nx", "debug\nx")
+    ),
+]
+
+
+def test_magics_work_or_are_refused() -> None:
+    typed = ["%inspect x", "%inspect --owners x", *REFUSED]
+    command = [sys.executable, "-P", "-c", MAGICS, *typed]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    cards, told = (said := ran.stdout.split("##")[1:])[:2], said[2:]
+    assert ran.returncode == 0, ran.stderr
+    assert all("1 reference " in card and "nothing is searched without the GIL" in card for card in cards)
+    assert len(told) == len(REFUSED) and all("not on a free-threaded CPython yet" in one for one in told)
+
+
 @pytest.mark.parametrize("words", ["show [1]", "doctor", "memory", "--version"])
 def test_the_command_says_so(words: str) -> None:
     command = [sys.executable, "-P", "-m", "inspector", *words.split()]

@@ -226,10 +226,13 @@ class Verdict:
 
     @property
     def is_of_import(self) -> bool:
-        """Whether it is only possible and comes from a module's body, which runs once per process."""
+        """Whether it is only possible, and from the body of an installed module, which runs once."""
         made = self.conversion
-        file = made.site.file if isinstance(made, Touch) else ""
-        return not self.certain and isinstance(file, str) and file.startswith("<frozen importlib")
+        file = made.site.file if isinstance(made, Touch) and not self.certain else ""
+        if isinstance(file, Unknown) or not isinstance(made, Touch):
+            return False
+        is_body = "-packages/" in file and made.site.function == "<module>"
+        return is_body or file.startswith("<frozen importlib")
 
 
 @dataclass(frozen=True, slots=True)

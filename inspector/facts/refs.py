@@ -91,7 +91,7 @@ class Owners:
     """References stored nowhere in readable private memory: leaked, in a register, or encoded."""
     scan: Scan | Unknown
     searchable_bytes: int
-    """Memory that a scan would read."""
+    """Memory that a scan would read; 0 where none can be made."""
     notes: tuple[str, ...] = ()
     estimated_ns: int | Unknown = NOT_MEASURED
     """Time of a scan at the speed measured last."""
@@ -118,6 +118,11 @@ class Owners:
         return (
             f"<Owners of {self.references} reference{many}{': ' if said else ''}{'; '.join([said, *left])}>"
         )
+
+    @property
+    def why_unsearchable(self) -> str:
+        """Why no scan can name more; "" where one can be asked for."""
+        return self.scan.reason if isinstance(self.scan, Unknown) and not self.searchable_bytes else ""
 
     @property
     def holders(self) -> tuple[Owner, ...]:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, needs_gil
 from inspector.facts.crash import Crash
 from inspector.facts.unknown import Unknown
 
@@ -94,6 +94,7 @@ def debug(function: Callable[[], None], *places: str) -> Forked:
 
     from inspector.debugger.forked import Forked
 
+    needs_gil()
     folder = tempfile.mkdtemp(prefix="inspector-last-")
     return Forked(partial(_recorded, function, folder), places, folder)
 

@@ -86,7 +86,9 @@ def _held(refs: Refs | None, found: Any) -> Iterator[Block]:
     yield Line(
         "held by",
         value,
-        text(_found(refs.references, refs.owners.unnamed, bool(named)), "dim"),
+        text(
+            refs.owners.why_unsearchable or _found(refs.references, refs.owners.unnamed, bool(named)), "dim"
+        ),
         explain="Who holds references to the object. Without the references of this tool.",
         link="docs/reference/owners.md#the-count",
     )

@@ -60,7 +60,7 @@ def _to_name(fact: Owners) -> tuple[Block, ...]:
     if isinstance(fact.unnamed, Unknown) or fact.unnamed == 0:
         return ()
     references = "1 reference" if fact.unnamed == 1 else f"{fact.unnamed:,} references"
-    cost = f"--owners scans {size(fact.searchable_bytes)}"
+    cost = fact.why_unsearchable or f"--owners scans {size(fact.searchable_bytes)}"
     if not isinstance(fact.estimated_ns, Unknown):
         cost += f" in about {_seconds(fact.estimated_ns)}"
     explain = "A search of the process's memory finds every pointer to the object, in native code too."

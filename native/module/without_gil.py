@@ -170,6 +170,8 @@ def walk_listen(file: int, patience_ms: int) -> bool:
     return False
 
 
-def scan_bandwidth() -> int:
-    """Nothing is searched."""
-    return 1
+def traps_arm() -> None:
+    """No debugger comes into this process, so none has to be survived."""
+
+
+traps_disarm = traps_arm

@@ -44,8 +44,9 @@ def of_cpython() -> dict[str, str]:
     """Prototypes of the C API by function, from its headers: for interpreters without debug information."""
     from inspector import _native
 
+    rows = _native.CAPI_ROWS  # a free-threaded Python has neither these nor the file
     lines = (Path(_native.__file__ or "").parent / "prototypes.txt").read_text().splitlines()
     found = {parsed(line).name: line for line in lines}
-    for name, kind, parameters, *_ in _native.CAPI_ROWS:
+    for name, kind, parameters, *_ in rows:
         found[name] = f"{kind}{'' if kind.endswith('*') else ' '}{name}({parameters})"
     return found

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,7 +32,10 @@ SAMPLE_BYTES = 4 << 20
 PASSES = 5.3
 """Most passes over memory for one result: hits, blocks, both again for the holders, and, if references
 remain, one at the unaligned positions, which takes as long as 1.3 others."""
-NOT_SEARCHED = Unknown("memory was not searched: ask for the owners")
+WITHOUT_GIL = "t" in sys.abiflags
+NOT_SEARCHED = Unknown(
+    "nothing is searched without the GIL" if WITHOUT_GIL else "memory was not searched: ask for the owners"
+)
 
 _BORROWING = ("stack", "unknown holder")
 """Kinds whose pointers are mostly borrowed or stale: they explain no gap."""
@@ -74,7 +78,7 @@ def owners(
     context = Context(names or {})
     references = _count(subject)  # before rows exist: a row may hold the subject as a key
     glanced = quick_rows(subject, context)
-    if scan:
+    if scan and not WITHOUT_GIL:
         del glanced
         return _searched(subject, context, progress, leave_out or _payloads(context))
     named = _owners(glanced, context)
@@ -267,6 +271,8 @@ def _notes(did: _native.SearchRow) -> tuple[str, ...]:
 
 def searchable_bytes() -> int:
     """Bytes a search would read: private memory in RAM, by /proc/self/statm (proc_pid_statm(5))."""
+    if WITHOUT_GIL:
+        return 0
     with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - a path object costs more than the read
         numbers = file.read().split()
     return (int(numbers[1]) - int(numbers[2])) * 4096
@@ -274,7 +280,7 @@ def searchable_bytes() -> int:
 
 def _estimated_ns() -> int | Unknown:
     """Estimated nanoseconds of a search, at the speed of the last one or of a sample read now."""
-    speed = _native.scan_bandwidth() or _sampled_speed()
+    speed = 0 if WITHOUT_GIL else _native.scan_bandwidth() or _sampled_speed()
     return int(searchable_bytes() / speed * PASSES * 1e9) if speed else NOT_MEASURED
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, needs_gil
 from inspector.facts.compiled import Compiled, CompiledField, CompiledFunction, CompiledStruct
 from inspector.sessions.compiler import cache
 from inspector.sessions.compiler.build import Built, build, compiler, compiler_name
@@ -29,6 +29,7 @@ _made_before: dict[str, ModuleType] = {}
 
 def compiled(recipe: Recipe) -> tuple[ModuleType, Compiled]:
     """Return the module of `recipe` and the facts of its build. A process loads it only once."""
+    needs_gil()  # loading it would switch the GIL on
     _check(recipe)
     start = time.perf_counter_ns()
     key = recipe.key(compiler_name(compiler()))
