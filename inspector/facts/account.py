@@ -11,6 +11,7 @@ KINDS: Final = {
     "objects": "Python objects",
     "buffers": "arrays and buffers",
     "lost": "lost objects",
+    "r": "R's heap",
     "blocks": "blocks of C code",
     "mapped": "mapped by libraries",
     "free": "free, kept",

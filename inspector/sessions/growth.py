@@ -49,7 +49,7 @@ _MAPPING: Final = ("mmap", "mmap64")
 
 _Row = tuple[int, int, int, int, int]
 _Frames = tuple[list[tuple[CodeType, int]], tuple[int, ...], int]
-IN_USE: Final = ("objects", "buffers", "lost", "blocks", "mapped", "shared", "unexplained")
+IN_USE: Final = ("objects", "buffers", "lost", "r", "blocks", "mapped", "shared", "unexplained")
 """Rows of the account: not free memory that an allocator keeps, nor libraries and files."""
 MOST_SHOWN: Final = 3
 """Objects whose path the message tells, a walk of the heap each."""

@@ -17,6 +17,7 @@
 #define INSPECTOR_INTERNALS
 #include "heap/claims.h"
 #include "heap/gaps.h"
+#include "heap/r_blocks.h"
 #include "memory/addresses.h"
 #include "search/holders.h"
 #include "search/pymalloc.h"
@@ -35,6 +36,7 @@ typedef enum {
     PIECE_STACKS,
     PIECE_STATICS,
     PIECE_OURS,
+    PIECE_R, // blocks of malloc that R's heap is made of
     PIECE_KINDS,
 } piece_kind;
 
@@ -63,6 +65,7 @@ typedef struct {
     uint64_t bytes[PIECE_KINDS]; // of the current mapping
     uint64_t pools, pool_blocks; // of all
     const memory_map *map;       // borrowed: the current mapping
+    int has_r;                   // libR is loaded
     int failed;
 } account;
 
@@ -138,12 +141,16 @@ static void add_piece(account *a, uintptr_t start, uintptr_t stop, piece_kind ki
     }
 }
 
+static piece_kind block_of_c(const account *a, uintptr_t start, uintptr_t stop) {
+    return a->has_r && r_block(&a->view.maps, start, stop) ? PIECE_R : PIECE_BLOCKS;
+}
+
 // A block of malloc; a malloc_look.
 static void add_block(uintptr_t start, uintptr_t stop, block_state state, void *argument) {
     account *a = argument;
     const claim *by = state == BLOCK_LIVE ? claim_in(a, start, stop) : NULL;
     piece_kind kind = state == BLOCK_FREE ? PIECE_MALLOC_FREE
-                      : !by               ? PIECE_BLOCKS
+                      : !by               ? block_of_c(a, start, stop)
                       : by->kind          ? PIECE_BUFFERS
                                           : PIECE_OBJECTS;
     add_piece(a, start, stop, kind, by);
@@ -335,6 +342,7 @@ static int prepare(account *a, scratch *memory) {
         return PyErr_Occurred() ? -1 : error_no_memory();
     }
     claims_settle(&a->claims);
+    a->has_r = r_is_loaded(&a->view.maps);
     return 0;
 }
 

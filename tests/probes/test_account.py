@@ -68,6 +68,8 @@ IN_R = """
 library(reticulate)
 numbers <- runif(5e6)
 many <- lapply(1:100000, function(i) i + 0.5)
+used <- gc()
+py_run_string(sprintf("more = %f", used[1, 1] * 56 + used[2, 1] * 8))
 invisible(py_run_string(paste(readLines("tell.py"), collapse = "\\n")))
 """
 LIBRARIES = {
@@ -128,7 +130,9 @@ def test_the_rows_add_up_in_a_script_of_r(tmp_path: Path) -> None:
     (tmp_path / "seed.R").write_text(IN_R)
     done = reticulated.ran(tmp_path, reticulated.rscript(), "seed.R")
     adds_up(found := json.loads(done.stdout))
-    assert found["rows"]["blocks"] > 40 * MB
+    of_r = found["rows"]["r"]
+    assert 0.98 * found["more"] < of_r < 1.5 * found["more"], "R counts what it uses, of the pages it has"
+    assert found["rows"]["blocks"] < 0.2 * of_r
 
 
 def test_arrays_are_a_row_of_their_own() -> None:
@@ -331,7 +335,7 @@ def test_a_local_in_a_traceback_is_told_by_its_function() -> None:
 @pytest.mark.parametrize(("chance", "owners"), [(1, ["arrow", "arrow"]), (9, ["arrow", "bz2"])])
 def test_a_word_that_leads_to_a_mapping_by_chance_does_not_share_it(chance: int, owners: list[str]) -> None:
     """libbz2's table of small numbers read as addresses of mimalloc's arena, once in a while."""
-    pool, nothing = (0x27EFA000000, 0x27F20000000), (0,) * 9
+    pool, nothing = (0x27EFA000000, 0x27F20000000), (0,) * 10
     gaps = [(pool[0], pool[0] + MB, MB, "arrow", 22), (0x27F00000000, 0x27F01800000, 25 * MB, "bz2", chance)]
     assert [row[3] for row in _owned(gaps, [(*pool, nothing)])] == owners
 

@@ -32,6 +32,7 @@ _READ_IN_C: Final = ("builtins", "numpy", "pandas", "array", "_ctypes", "ctypes"
 _SHARED: Final = ("/dev/shm/", "/memfd:", "/SYSV", "/dev/zero")
 _PYTHON, _GLIBC = "Python's allocator", "glibc's malloc"
 _OTHERS: Final = "smaller blocks that are no objects, and rounding"
+_OF_R: Final = "vectors and cells, live or not yet collected"
 _UNKNOWN: Final = "no live Python object is known to hold them"
 
 Gap = tuple[int, int, int, str, int]
@@ -249,7 +250,7 @@ def _owned(gaps: list[Gap], maps: list[Map]) -> list[Gap]:
 
     Alone: no block of another allocator lies there, and few words of other libraries' data point there.
     """
-    pools = [row for row in maps if not any(row[2][:1] + row[2][2:8])]
+    pools = [row for row in maps if not any(row[2][:1] + row[2][2:8] + row[2][9:])]
     starts = [start for start, *_ in pools]
     words: list[Counter[str]] = [Counter() for _ in pools]
     places = [_at(starts, pools, gap[0]) for gap in gaps]
@@ -279,7 +280,7 @@ class _Pieces:
     """The sums of all walked mappings: by kind, and of memory that nothing explains."""
 
     def __init__(self) -> None:
-        self.sums = [0] * 9
+        self.sums = [0] * 10
         self.gaps = 0
         self.resident = self.proportional = 0
 
@@ -293,7 +294,7 @@ class _Pieces:
         fast = min(amounts[5], amounts[2])
         amounts[2], amounts[4], amounts[5] = amounts[2] - fast, amounts[4] + fast, 0
         over = max(0, sum(amounts) + unclaimed - resident)
-        for kind in (3, 4, 2, 0, 1, 6, 7):
+        for kind in (3, 4, 2, 9, 0, 1, 6, 7):
             less = min(over, amounts[kind])
             amounts[kind] -= less
             over -= less
@@ -310,10 +311,11 @@ class _Pieces:
     def enter(self, book: _Book, rows: Any, buffers: Any, gaps: Any) -> None:
         """Write the sums into the book, with their parts."""
         share = self.proportional / self.resident if self.resident else 1.0
-        objects, held, blocks, python_free, malloc_free, _, stacks, statics, _ = self.sums
+        objects, held, blocks, python_free, malloc_free, _, stacks, statics, _, of_r = self.sums
         _named(book, "objects", objects, share, rows, _OTHERS)
         _named(book, "buffers", held, share, by_name(buffers), "ends of their blocks")
         book.add("blocks", _UNKNOWN, blocks, share)
+        book.add("r", _OF_R, of_r, share)
         book.add("free", _PYTHON, python_free, share)
         book.add("free", _GLIBC, malloc_free, share)
         book.add("stacks", "other threads", stacks, share)

@@ -61,6 +61,7 @@ def _phrase(row: AccountRow, is_self: bool) -> str:
 
 _PLAIN: Final = {
     "lost": "objects that nothing reaches and no collection frees (`inspector.lost()`)",
+    "r": "vectors and cells of R, live or not yet collected",
     "blocks": "live blocks of C code, which no Python object is known to hold",
     "heap": "its heap, live and free",
     "libraries": "code and data of libraries",
