@@ -36,7 +36,7 @@ class NodeRun:
     takes: tuple[str, ...]
     """"z", "3": an input of the graph by name, or the number of the node that made it."""
     shape: str
-    """Of its first output: "float64 (500, 500)"; "" if it was not watched."""
+    """Of its first output that is an array: "float64 (500, 500)"; "" if it was not watched."""
     made: Made | Unknown
     of: str
     """What a view shows and what was written over, as in `takes`; else ""."""

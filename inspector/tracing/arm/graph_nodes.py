@@ -12,7 +12,11 @@ from inspector.facts.nodes import Breach, NodeRun
 from inspector.facts.unknown import Unknown
 from inspector.tracing.arm.graph_contract import Promises, generated
 
-COPIES: Final = ("DeepCopyOp",)
+COPIES: Final = frozenset(
+    ("DeepCopyOp", "Alloc", "Reshape", "Join", "Identity", "Cast", "AdvancedSubtensor", "AdvancedSubtensor1",
+     "IncSubtensor", "AdvancedIncSubtensor", "AdvancedIncSubtensor1")
+)  # fmt: skip
+"""Ops that move elements where their result has memory of its own: docs/reference/pytensor_nodes.md."""
 _FUSED: Final = Unknown("not watched")
 _KEPT: Final = "the C loop keeps memory between its calls: rows say what the graph declares"
 Cell = list[Any]
@@ -96,8 +100,9 @@ class Watched:
     ) -> NodeRun:  # fmt: skip
         by = "C" if getattr(thunk, "cthunk", None) is not None else "Python"
         takes = tuple(self._called(variable) for variable in node.inputs)
-        out, (path, line) = got[0] if got else None, generated(thunk)
-        made, of, is_declared = how_made(node, given, old, out)
+        first = next((which for which, one in enumerate(got) if start(one)), 0)  # a generator's state is none
+        out, (path, line) = got[first] if got else None, generated(thunk)
+        made, of, is_declared = how_made(node, given, old, out, first)
         size = sum(getattr(one, "nbytes", 0) for one in got)
         for variable in node.outputs:
             self.names[variable] = str(at)
@@ -210,28 +215,33 @@ def described(x: Any) -> str:
     return "" if x is None else type(x).__name__
 
 
-def how_made(node: Any, given: list[Any], old: list[int], out: Any) -> tuple[Any, int, bool]:
-    """(how the first output was made, of which input or -1, whether the op declares it)."""
+def how_made(node: Any, given: list[Any], old: list[int], out: Any, which: int) -> tuple[Any, int, bool]:
+    """(how an output was made, of which input or -1, whether the op declares it)."""
     first = start(out)
     if not first:
         return ("no array", -1, True)
-    destroys = _map(node.op, "destroy_map")
-    views = _map(node.op, "view_map")
+    destroys = _map(node.op, "destroy_map", which)
+    views = _map(node.op, "view_map", which)
     sharing = [at for at, x in enumerate(given) if shares(x, out)]
     for at in sorted(sharing, key=lambda at: at not in destroys | views):  # the one that is declared first
         x = given[at]
         if at in destroys or (at not in views and start(x) == first and _writes(node)):
             return "in place", at, at in destroys
         return "view", at, at in views
-    if type(node.op).__name__ in COPIES:
+    if _copies(node):
         return "copied", -1, True
-    return ("reused" if first == old[0] else "new"), -1, True
+    return ("reused" if first == old[which] else "new"), -1, True
 
 
-def _map(op: Any, name: str) -> set[int]:
-    """Inputs that the first output views or destroys."""
-    found = getattr(op, name, None) or {}
-    return {at for inputs in found.values() for at in inputs}
+def _copies(node: Any) -> bool:
+    """Whether its elements are those of an input, element by element ops included; one number fills."""
+    name = type(getattr(node.op, "scalar_op", node.op)).__name__
+    return name in COPIES and not (name == "Alloc" and node.inputs[0].ndim == 0)
+
+
+def _map(op: Any, name: str, which: int) -> set[int]:
+    """Inputs that an output views or destroys."""
+    return set((getattr(op, name, None) or {}).get(which, ()))
 
 
 def _writes(node: Any) -> bool:
@@ -257,9 +267,9 @@ def declared(watched: Watched) -> Iterator[NodeRun]:
     for at, node in enumerate(watched.f.maker.fgraph.toposort()):
         takes = tuple(names.get(one) or _constant(one) for one in node.inputs)
         names.update(dict.fromkeys(node.outputs, str(at)))
-        inputs = sorted(_map(node.op, "destroy_map")) or sorted(_map(node.op, "view_map"))
+        inputs = sorted(_map(node.op, "destroy_map", 0)) or sorted(_map(node.op, "view_map", 0))
         made: Any = "in place" if _writes(node) else "view" if inputs else _FUSED
-        made = "copied" if type(node.op).__name__ in COPIES else made
+        made = "copied" if not inputs and _copies(node) else made
         of = takes[inputs[0]] if inputs and inputs[0] < len(takes) else ""
         by = f"one {watched.linker} function"
         yield NodeRun(at, op_name(node.op), by, takes, "", made, of, True, _FUSED, _FUSED)
