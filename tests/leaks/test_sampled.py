@@ -170,3 +170,14 @@ def test_a_block_within_a_block_says_that_it_was_not_sampled() -> None:
         kept = bytearray(20_000_000)
     assert inner.fact.sample_bytes == 0 and "not sampled: another block samples" in str(inner)
     assert "asked for" in str(outer).splitlines()[0], len(kept)
+
+
+def test_memory_of_arrows_pool_is_told_by_line() -> None:
+    pa = pytest.importorskip("pyarrow", reason="cannot be installed")
+    pc = pytest.importorskip("pyarrow.compute")
+    numbers = pa.array(range(1_000_000))
+    growth = sampled(lambda: [pc.add(numbers, 1) for _ in range(5)])
+    (found,) = of_this_file(growth)
+    assert found.allocator == "MemoryPool" and found.library.startswith("libarrow.so")
+    assert found.bytes == pytest.approx(40e6, rel=0.3)
+    assert "(libarrow.so" in (said := next(asked_for(growth)).text) and "from Arrow's pool" in said
