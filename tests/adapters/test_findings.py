@@ -54,3 +54,15 @@ def test_an_alias_of_jax_and_a_copy(jax: Any) -> None:
     if told and alias.unsafe_buffer_pointer() == mine.__array_interface__["data"][0]:
         assert "unnoticed-write" in slugs(found)
     assert inspector.aliases(other, names=names).findings == ()
+
+
+def test_a_slice_of_arrow_s_buffers_says_what_it_keeps(pa: Any) -> None:
+    """Checked by deleting: the pool frees the whole only with the slice."""
+    whole = pa.array(range(100_000))
+    part = whole[10:20]
+    said = [row.text for row in inspector.inspect(part, name="part").answers.rows]
+    assert said == ["Shows 80 B of larger buffers: while `part` lives, all 800 kB of them stay."]
+    del whole
+    before = pa.total_allocated_bytes()
+    del part
+    assert before - pa.total_allocated_bytes() >= 800_000

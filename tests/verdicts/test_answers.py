@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: MIT
 import array
 import collections
+import ctypes
+import datetime
 import functools
 import re
 import subprocess
@@ -126,9 +128,21 @@ def test_a_large_container_is_counted_whole_or_says_so(monkeypatch: pytest.Monke
     assert report.answers.rows[0].text.startswith("More than 1.0 MB in all: 9,999 objects inside")
 
 
-@pytest.mark.parametrize("x", [7, 2.5, "text", None, b"bytes", range(5), len, int, np])
+@pytest.mark.parametrize("x", [7, 2.5, "text", None, b"bytes", len, int, np])
 def test_plain_objects_have_no_answer(x: Any) -> None:
     assert texts(inspector.inspect(x, name="x")) == []
+
+
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        (range(10**9), "Keeps none of its items: each is made when it is asked for."),
+        ((ctypes.c_int * 10)(), "Owns its 40 B."),
+        (datetime.datetime_CAPI, "A pointer for C code; nothing tells how many bytes it leads to"),
+    ],
+)
+def test_its_first_sentence(x: Any, said: str) -> None:
+    assert texts(inspector.inspect(x, name="x"))[0].startswith(said)
 
 
 def test_an_array_of_pointers_says_that_objects_are_extra() -> None:

@@ -32,6 +32,8 @@ def keeping(name: str, facts: Facts) -> Iterator[Answer]:
     """Bytes of a base that live as long as the object does, against the bytes of the object itself."""
     buffer = known(facts, "buffer")
     base = root(buffer) if buffer is not None else None
+    if base is None and buffer is not None and buffer.owns is True:
+        yield from _larger_buffers(name, number(buffer.logical_bytes), facts)
     if base is None or buffer is None or isinstance(buffer.owns, Unknown):
         return
     own, whole = number(buffer.logical_bytes), number(base.bytes)
@@ -54,6 +56,16 @@ def keeping(name: str, facts: Facts) -> Iterator[Answer]:
         do=copy,
         costs_bytes=whole,
     )
+
+
+def _larger_buffers(name: str, own: int, facts: Facts) -> Iterator[Answer]:
+    """A slice of buffers that are no objects of Python: Arrow's."""
+    fact = known(facts, "materialization")
+    whole = number(fact.retained_bytes) if fact is not None else 0
+    if not own or whole - own < LEAST_KEPT_BYTES or whole < 1.5 * own or _is_in_file(facts):
+        return
+    text = f"Shows {size(own)} of larger buffers: while {called(name)} lives, all {size(whole)} of them stay."
+    yield answer("keeps-buffer", text, "materialization.retained_bytes", about=(name,), costs_bytes=whole)
 
 
 def _is_in_file(facts: Facts) -> bool:

@@ -18,7 +18,7 @@ from inspector.verdicts.answers.writing import writing
 Facts = Mapping[str, Any]
 
 SAID_BY: Final = {
-    "large-base": ("keeps-base", "keeps-graph"),
+    "large-base": ("keeps-base", "keeps-buffer", "keeps-graph"),
     "shared-copy-on-write": ("write-copies",),
 }
 """Finding -> the answer that says the same."""

@@ -30,8 +30,8 @@ from inspector.verdicts.answers.words import (
 Facts = Mapping[str, Any]
 OVER_BYTES = ("bytes", "bytearray", "mmap.mmap", "memoryview", "SharedMemory")
 """Types whose elements are bytes."""
-_OWNERS_SAID = ("numpy.ndarray", "numpy.ma.MaskedArray", "torch.Tensor", "array.array", "pandas.Series")
-"""Types whose objects are as often views: "owns its bytes" is worth a sentence."""
+_COUNTED_IN_CPP = "Arrow buffer"
+"""Protocol of blocks that only C++ counts: a word on who owns them would be a guess."""
 
 MOST_BLOCKS = 4
 _CALLS = {"next()": "Makes its items one by one, when `next()` asks for them.", "a call": ""}
@@ -48,7 +48,9 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         _shared_until_written,
         _view,
         _blocks,
+        _virtual,
         _owner,
+        _not_told,
         _container,
         _opaque,
     )
@@ -278,7 +280,9 @@ def _owner(facts: Facts) -> Iterator[Answer]:
     buffer, found = known(facts, "buffer"), known(facts, "object")
     if buffer is None or found is None or buffer.owns is not True or not number(buffer.logical_bytes):
         return
-    if found.type_name not in _OWNERS_SAID:
+    if found.type_name == "bytes" or known(facts, "contents"):
+        return
+    if any(one.protocol == _COUNTED_IN_CPP for one in buffer.spoken):
         return
     if number(buffer.sharers):
         yield _sharer(buffer)
@@ -290,6 +294,28 @@ def _owner(facts: Facts) -> Iterator[Answer]:
             f"Owns its {size(buffer.logical_bytes)} of pointers; the Python objects they point to are extra."
         )
     yield answer("owner", text, "buffer.owns", costs_bytes=buffer.logical_bytes)
+
+
+def _virtual(facts: Facts) -> Iterator[Answer]:
+    """A range: its items follow from a rule."""
+    fact = known(facts, "materialization")
+    if fact is not None and fact.state == "virtual":
+        yield answer(
+            "virtual", "Keeps none of its items: each is made when it is asked for.", "materialization.state"
+        )
+
+
+def _not_told(facts: Facts) -> Iterator[Answer]:
+    """Bytes of which the library does not tell whose they are; a pointer of which nothing is told."""
+    buffer, found = known(facts, "buffer"), known(facts, "object")
+    if buffer is None or found is None or not isinstance(buffer.owns, Unknown):
+        return
+    if found.type_name == "PyCapsule":
+        text = "A pointer for C code; nothing tells how many bytes it leads to, or whose they are."
+        yield answer("capsule", text, "buffer.owns", certain=False)
+    elif total := number(buffer.logical_bytes):
+        text = f"Has {size(total)}: {buffer.owns.reason}."
+        yield answer("owner-not-told", text, "buffer.owns", certain=False, costs_bytes=total)
 
 
 def _blocks(facts: Facts) -> Iterator[Answer]:
