@@ -29,6 +29,12 @@
 #define compat_gc_head(object) ((PyGC_Head *)(object) - 1)
 #define compat_gc_tracked(object) (compat_gc_head(object)->_gc_next != 0)
 #define COMPAT_UNTRACKED_DICTS (PY_VERSION_HEX < 0x030E0000) // later each is tracked from its making on
+#define COMPAT_UNTRACKED_SETS \
+    (PY_VERSION_HEX >= 0x030F0000) // frozensets of what the collector does not track
+// Exact types whose objects hold others also where the collector does not track them.
+#define compat_may_be_untracked(type) \
+    ((type) == &PyTuple_Type || (type) == &PyDict_Type || \
+     (COMPAT_UNTRACKED_SETS && (type) == &PyFrozenSet_Type))
 
 // Bytes of a dict's keys table, and how many values a split table has room for (Objects/dictobject.c).
 static inline size_t compat_keys_bytes(PyDictKeysObject *keys /* borrowed */) {

@@ -47,7 +47,7 @@ static int visit_code(PyCodeObject *code /* borrowed */, visitproc visit, void *
 
 int edges_has(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
-    if (type == &PyTuple_Type || type == &PyDict_Type) {
+    if (compat_may_be_untracked(type)) {
         return 1;
     }
     if (PyType_HasFeature(type, Py_TPFLAGS_HAVE_GC) && (!type->tp_is_gc || type->tp_is_gc(object))) {

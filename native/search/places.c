@@ -156,8 +156,9 @@ int search_has_layout(const search_view *view, PyTypeObject *type) {
     return 0;
 }
 
-// An exact tuple or dict that the collector does not track: its sizes must fit its block, and a dict's keys
-// must be there. Reused memory may hold an old head; of a tracked one the collector would know.
+// An exact tuple, dict or frozenset that the collector does not track: its sizes must fit its block, and a
+// dict's keys or a set's table must be there. Reused memory may hold an old head; of a tracked one the
+// collector would know.
 static UNSANITIZED int is_untracked_container(const search_view *view, PyObject *object, uintptr_t stop) {
     if (compat_gc_tracked(object)) {
         return 0;
@@ -166,6 +167,12 @@ static UNSANITIZED int is_untracked_container(const search_view *view, PyObject 
         Py_ssize_t size = ((PyVarObject *)object)->ob_size;
         return size > 0 && (uintptr_t)size < (stop - (uintptr_t)object) / sizeof(PyObject *) &&
                (uintptr_t)(((PyTupleObject *)object)->ob_item + size) <= stop;
+    }
+    if (COMPAT_UNTRACKED_SETS && Py_TYPE(object) == &PyFrozenSet_Type) {
+        const PySetObject *set = (const PySetObject *)object;
+        return (uintptr_t)(set + 1) <= stop && set->used > 0 && set->used <= set->fill &&
+               set->fill <= set->mask &&
+               is_readable(view, (uintptr_t)set->table, (size_t)(set->mask + 1) * sizeof(setentry));
     }
     return COMPAT_UNTRACKED_DICTS && Py_TYPE(object) == &PyDict_Type &&
            (uintptr_t)object + sizeof(PyDictObject) <= stop &&

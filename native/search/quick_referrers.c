@@ -137,7 +137,7 @@ static void glance_object(glance *g, PyObject *holder) {
         return; // strings, numbers, bytes: they hold nothing
     }
     if (PyType_HasFeature(type, Py_TPFLAGS_HAVE_GC) && PyObject_IS_GC(holder) && !compat_gc_tracked(holder) &&
-        type != &PyTuple_Type && type != &PyDict_Type) {
+        !compat_may_be_untracked(type)) {
         return; // half built, or known to hold nothing
     }
     if (type->tp_flags & Py_TPFLAGS_TUPLE_SUBCLASS && Py_SIZE(holder) > 0) {

@@ -59,7 +59,8 @@ def test_untracked_containers_are_followed() -> None:
     kept = [((complex(n), 1), "text") for n in range(100)]
     while gc.is_tracked(kept[0]):  # from the inside out, one layer a collection
         gc.collect()
-    assert counted("complex")[0] == objects + 100
+    sets = [frozenset([complex(0, n + 1)]) for n in range(100)]  # untracked from 3.15 on
+    assert counted("complex")[0] == objects + len(kept) + len(sets)
 
 
 def test_frozen_and_uncollectable_objects_are_counted() -> None:

@@ -100,6 +100,13 @@ def test_one_holder_of_a_million_references_is_one_owner(
     assert (without.references, without.owners) == (0, ())
 
 
+def test_a_set_that_the_collector_does_not_track_holds_its_items() -> None:
+    subject = _native.Subject("".join(map(chr, range(300, 400))))
+    held = [frozenset([subject.get(), n]) for n in range(3)]  # untracked from 3.15 on
+    found = owners(subject, scan=True)
+    assert (found.references, found.named, found.unstored) == (len(held), len(held), 0)
+
+
 def test_a_class_is_held_by_its_instances_however_many() -> None:
     kind = type("Made", (), {"__slots__": ()})
     instances = [kind() for _ in range(HITS_MAX + 1000)]

@@ -87,11 +87,11 @@ def _everything() -> Iterator[Any]:
 
 
 def _with_untracked(objects: list[Any]) -> Iterator[Any]:
-    """The objects, and the items of tuples and dicts that the gc does not track: these have no cycles."""
+    """The objects, and the items of containers that the gc does not track: these have no cycles."""
     for held in objects:
         yield held
         kind = type(held)
-        if (kind is tuple or kind is dict) and held and not gc.is_tracked(held):
+        if (kind is tuple or kind is dict or kind is frozenset) and held and not gc.is_tracked(held):
             yield from _with_untracked(gc.get_referents(held))
 
 
