@@ -10,7 +10,7 @@ from leak_corpus import SOURCE
 
 from inspector import _native
 
-pytestmark = [pytest.mark.core, pytest.mark.quick]
+pytestmark = pytest.mark.core
 Shown = Callable[[str], str]
 LEAKS = "%%inspect_leaks -m leak_corpus"
 
@@ -21,12 +21,14 @@ def corpus(shell: Any) -> None:
     shell.run_cell("import leak_corpus")
 
 
+@pytest.mark.quick
 def test_a_cell_shows_its_faults(shown: Shown, shell: Any) -> None:
     said = shown(f"{LEAKS}\nleak_corpus.without_the_gil(1)")
     assert shell.last_execution_result.success
     assert "leak_corpus.without_the_gil called PyLong_FromLong without the GIL" in said and "certain" in said
 
 
+@pytest.mark.quick
 def test_what_every_run_shows(shown: Shown) -> None:
     said = shown(f"{LEAKS} --repeat 2\nleak_corpus.without_the_gil(1)")
     assert "again in each of 2 runs" in " ".join(said.split())
@@ -41,12 +43,14 @@ def test_a_certain_leak_is_read_a_second_time(shown: Shown) -> None:
     assert "but 200 further calls left nothing of it" in " ".join(said.split())
 
 
+@pytest.mark.quick
 def test_an_error_in_the_cell_is_the_cells_own(run: Any) -> None:
     result, _ = run(f"{LEAKS}\nleak_corpus.tuple_set_item(1)\n1 / 0")
     assert isinstance(result.error_in_exec, ZeroDivisionError)
     assert _native.calls_armed() == 0
 
 
+@pytest.mark.quick
 def test_a_copy_of_the_process_runs_the_cell(shown: Shown, shell: Any) -> None:
     said = shown(f"{LEAKS} --repeat 3 --isolate\nchanged = 1\nleak_corpus.without_the_gil(1)")
     assert "without_the_gil called PyLong_FromLong without the GIL" in said
