@@ -122,15 +122,14 @@ static int take_instances(search *s, const scan_hit *hits, size_t count) {
 static int find_untracked(lost_walk *w, scratch *memory) {
     size_t count = w->types.used;
     w->h.needles = scratch_alloc(memory, (count + 1) * sizeof *w->h.needles);
-    scan_runs runs;
-    if (!w->h.needles || lost_object_runs(w, &runs, memory) < 0) {
+    if (!w->h.needles) {
         return error_no_memory();
     }
     for (size_t i = 0; i < count; i++) {
         uintptr_t type = ((uintptr_t *)w->types.items.start)[i];
         w->h.needles[i] = (scan_range){type, type + 1};
     }
-    return lost_scan(w, &runs, count, take_instances);
+    return lost_scan(w, count, take_instances);
 }
 
 static int take_nodes(lost_walk *w, scratch *memory) {

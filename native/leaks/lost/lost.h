@@ -53,10 +53,8 @@ lost_node *lost_node_at(const lost_walk *w, const void *object); // the node tha
 void lost_visit(lost_walk *w, const lost_node *node, visitproc visit, void *argument);
 // evaluator.c: the C frames of the evaluator on this thread's stack, whose words hold nothing.
 void lost_find_evaluators(lost_walk *w);
-// Searches ranges of memory for the first `count` needles of `h`. 0, or -1 with an exception set.
-int lost_scan(lost_walk *w, const scan_runs *runs, size_t count, search_take take);
-// object_runs.c: the ranges in which objects may begin. 0, or -1: no memory.
-int lost_object_runs(const lost_walk *w, scan_runs *ret, scratch *memory);
+// Searches memory for the first `count` needles of `h`. 0, or -1 with an exception set.
+int lost_scan(lost_walk *w, size_t count, search_take take);
 // `left` of the nodes, and `owned`, are set. Asks memory who holds the nodes, and marks in `alive` what is
 // held from outside. Needs the armed guard. 0, or -1 with an exception set.
 int lost_search(lost_walk *w, scratch *memory);

@@ -267,8 +267,8 @@ static int take_hits(search *s, const scan_hit *hits, size_t count) {
     return w->failed ? error_no_memory() : 0;
 }
 
-int lost_scan(lost_walk *w, const scan_runs *runs, size_t count, search_take take) {
-    int status = search_scan(&w->h.s, runs, w->h.needles, count, take);
+int lost_scan(lost_walk *w, size_t count, search_take take) {
+    int status = search_scan(&w->h.s, &w->h.s.runs, w->h.needles, count, take);
     if (status < 0 && !PyErr_Occurred()) {
         interrupt_raise(&w->h.s.watch);
     }
@@ -332,7 +332,7 @@ int lost_search(lost_walk *w, scratch *memory) {
     }
     size_t count = needles_of_nodes(w);
     for (int round = 0; count && round < LOST_ROUNDS; round++) {
-        if (lost_scan(w, &w->h.s.runs, count, take_hits) < 0) {
+        if (lost_scan(w, count, take_hits) < 0) {
             return -1;
         }
         sort_blocks(w);
