@@ -141,7 +141,7 @@ def _tagged(wheel, tag):
 
 
 def _packed(wheel):
-    """The same files compressed as well as zlib can: 2 % less, of the trampolines for aarch64 a fifth."""
+    """The same files at zlib's highest level: the extension for aarch64 has 608 kB instead of 648."""
     with zipfile.ZipFile(str(wheel)) as packed:
         files = [(one, packed.read(one)) for one in packed.infolist()]
     with zipfile.ZipFile(str(wheel), "w") as packed:
