@@ -92,9 +92,7 @@ def chosen_from(block: Elements, others: tuple[Elements, ...]) -> bool | None:
     if sum(one.size for one in other) > MOST_CAST:
         return None
     cast = {raw for one in other for raw in _cast(one, kind, size)}
-    if cast.issuperset(missing):
-        return True if len(found) > 1 else None
-    return False if alike else None
+    return cast.issuperset(missing) and (len(found) > 1 or None)
 
 
 def _cast(block: Elements, kind: str, size: int) -> Iterator[bytes]:

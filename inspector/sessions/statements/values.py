@@ -211,11 +211,12 @@ def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[st
                 return replace(found[-1], values="equal", compared_all=False)
     if not found:
         return Related("apart", "", 0, "", False)
-    telling = [block for block in blocks if block.itemsize_bytes > 1] or blocks[-1:]  # not truths about them
+    wide = [block for block in blocks if block.itemsize_bytes > 1]
+    telling = wide or blocks  # not truths about wider elements
     chosen = [chosen_from(block, tuple(given)) for block in telling[:CHUNKS]]
     if False in chosen or _are_others(blocks, given):
         return replace(found[0], values="different", compared_all=True)
-    whole = True in chosen and len(telling) <= CHUNKS
+    whole = (True in chosen if wide else chosen[-1]) and len(telling) <= CHUNKS
     if whole:
         return replace(found[0], values="equal", compared_all=False)
     return replace(found[0], compared_all=found[0].compared_all and found[0].values != "different")

@@ -1,6 +1,7 @@
 """Which calls of a statement made its value, and which of them say where the value's elements are from."""
 
 # SPDX-License-Identifier: MIT
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -15,6 +16,8 @@ CONTRACT: Final = frozenset((
     "__deepcopy__", "clone",
 ))  # fmt: skip
 """Functions that copy by contract, also where all elements are the same and so prove nothing."""
+
+_NUMBERS: Final = re.compile(r" (?:u?int|float|complex)\d+ \(")
 
 
 def makers(value: Bound, evidence: Sequence[ByteEvidence]) -> list[ByteEvidence]:
@@ -41,10 +44,13 @@ def _is_guess(copy: Copy) -> bool:
 
 
 def _of_operand(found: ByteEvidence, value: Bound) -> bool:
-    """Whether an argument of a call is an operand, or lies in one."""
-    arguments = found.call.arguments
-    lists = (place.start == one.address for one in arguments for place in value.operands)
-    return any(lists) or any(_lie_in(one.spans, value.operands) for one in arguments)
+    """Whether what a call copied is an operand, or lies in one, and is of the value's kind."""
+    made = {one.kind for one in _made(found)} - {""}
+    if made and (value.objects != ("O" in made) or (_NUMBERS.search(value.what) and made <= set("mMSUV"))):
+        return False
+    given = [one for one in found.call.arguments if one.spans or one.item_type or one.items]
+    lists = (place.start == one.address for one in given for place in value.operands)
+    return any(lists) or any(_lie_in(one.spans, value.operands) for one in given)
 
 
 def _made(found: ByteEvidence) -> tuple[Span, ...]:

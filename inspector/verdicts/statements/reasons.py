@@ -9,6 +9,20 @@ from inspector.facts.statements import Bound
 _ITEMS = re.compile(r"(?:list|tuple) of ([\d,]+) (\w+)$")
 _ARRAYS = re.compile(r"^(?:ndarray|Series|Tensor)\b ?")
 
+_TYPES = re.compile(
+    r"element type changes: .*?(int|uint|float|complex)(\d+) → .*?(int|uint|float|complex)(\d+)$"
+)
+_RANK = ("uint", "int", "float", "complex")
+
+
+def narrows(copy: Copy) -> bool:
+    """Whether a call changed the element type to one that cannot hold all values of the other."""
+    found = _TYPES.match(copy.reason)
+    if found is None:
+        return False
+    kind, bits, other, others = found.groups()
+    return _RANK.index(other) < _RANK.index(kind) or int(others) < int(bits)
+
 
 def brief(copy: Copy) -> str:
     """What changed from the source to the result; else the reason as it is."""

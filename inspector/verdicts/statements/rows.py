@@ -12,7 +12,7 @@ from inspector.verdicts.advice.told import instead
 from inspector.verdicts.copies import copies, judged
 from inspector.verdicts.statements.makers import makers, telling
 from inspector.verdicts.statements.operators import by_weight, did_of, inside, maker, not_torchs, together
-from inspector.verdicts.statements.reasons import brief, of_items, of_parts
+from inspector.verdicts.statements.reasons import brief, narrows, of_items, of_parts
 from inspector.verdicts.statements.selections import selection
 
 NOT_IN_A_CELL = Unknown("not in a notebook")
@@ -193,8 +193,8 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
 def _cast(value: Bound, copied: list[Copy]) -> bool:
     """Whether calls copied the operand's elements, though the value has none of them: to another type."""
     proved = [one for one in copied if one.confidence != "likely"]
-    if value.compared_all:  # they were looked for in all operands
-        return any(one.reason.startswith("element type changes") for one in proved)
+    if value.compared_all:  # they were looked for in all operands, but a cast may overflow
+        return any(map(narrows, proved))
     return bool(proved)
 
 
