@@ -33,7 +33,13 @@ def main(words):
     """Exit code 1 where --check finds a page that is not current."""
     made = {
         PAGES / f"{name}.md": part
-        for name, part in (("verbs", verbs), ("magics", magics), ("commands", commands), ("json", facts))
+        for name, part in (
+            ("verbs", verbs),
+            ("magics", magics),
+            ("commands", commands),
+            ("json", facts),
+            ("catalogue", catalogue),
+        )
     }
     old = {page: page.read_text(encoding="utf-8") for page in made}
     new = {page: _between(old[page], part()) for page, part in made.items()}
@@ -173,6 +179,19 @@ def facts():
         what = " ".join((inspect.getdoc(fact) or "").partition("\n\n")[0].split()).replace("|", "\\|")
         fields = ", ".join(f"`{field}`" for field in field_types(fact))
         lines.append(f"| `{name}` | {fact.__name__} | {what} | {fields} |")
+    return "\n".join([*lines, ""])
+
+
+def catalogue():
+    """How many operations of each release are stored, and of how many a trace says something else."""
+    from inspector.sessions.catalogue import stored
+    from inspector.sessions.catalogue.rules import count
+
+    lines = ["| library | release | operations | compared | a trace disagrees |", "|---|---|---|---|---|"]
+    for one in count(stored.every()):
+        compared = one.agree + one.disagree
+        share = f"{one.disagree:,}, {one.disagree / compared:.1%}"
+        lines.append(f"| {one.library} | {one.version} | {one.operations:,} | {compared:,} | {share} |")
     return "\n".join([*lines, ""])
 
 

@@ -8,7 +8,7 @@ As a program it prints the table of all.
 """
 
 # SPDX-License-Identifier: MIT
-import array
+import array  # noqa: F401 - of the cases
 import ctypes
 import io
 import linecache
@@ -24,6 +24,8 @@ from typing import Any
 import cffi
 import numpy as np
 from threads import at_once
+
+from inspector.sessions.catalogue import truth
 
 N = 4096
 
@@ -50,82 +52,34 @@ class Case:
         return f"{self.library}: {self.name}"
 
 
-def memory(x: Any) -> Iterator[tuple[int, int]]:
-    """(address, bytes) of the elements of a source, in the words of its own library."""
-    kind = f"{type(x).__module__}.{type(x).__name__}"
-    if isinstance(x, np.ndarray):
-        yield x.__array_interface__["data"][0], x.nbytes
-    elif isinstance(x, array.array):
-        yield x.buffer_info()[0], len(x) * x.itemsize
-    elif isinstance(x, bytes):
-        yield ctypes.cast(ctypes.c_char_p(x), ctypes.c_void_p).value or 0, len(x)
-    elif isinstance(x, ctypes.Array):
-        yield ctypes.addressof(x), ctypes.sizeof(x)
-    elif isinstance(x, bytearray | memoryview):
-        yield ctypes.addressof(ctypes.c_char.from_buffer(x)), memoryview(x).nbytes
-    elif kind.startswith("torch."):
-        yield x.data_ptr(), x.numel() * x.element_size()
-    elif kind.startswith("pyarrow.") and hasattr(x, "columns"):
-        for column in x.columns:
-            yield from memory(column)
-    elif kind.startswith("pyarrow."):
-        for chunk in x.chunks if hasattr(x, "chunks") else [x]:
-            yield chunk.buffers()[-1].address, chunk.buffers()[-1].size
-    elif kind.startswith("bitarray."):
-        yield x.buffer_info()[:2]
-    elif kind.startswith("pandas."):
-        for column in [x[name] for name in x] if hasattr(x, "columns") else [x]:
-            own = getattr(column.array, "_ndarray", None)
-            yield from memory(column.to_numpy() if own is None else own)
-    elif kind.startswith("polars."):
-        for column in x.get_columns() if hasattr(x, "get_columns") else [x]:
-            yield from memory(column.to_numpy())
-    else:  # cffi
-        yield int(FFI.cast("uintptr_t", FFI.cast("char *", x))), FFI.sizeof(x)
+def memory(x: Any) -> list[truth.Block]:
+    """Where the elements of a source lie, in the words of its own library."""
+    if isinstance(x, ctypes.Array):
+        return [(ctypes.addressof(x), ctypes.sizeof(x), "bytes")]
+    if type(x).__module__.startswith("bitarray"):
+        return [(*x.buffer_info()[:2], "bytes")]
+    if "cffi" in type(x).__module__:
+        return [(int(FFI.cast("uintptr_t", FFI.cast("char *", x))), FFI.sizeof(x), "bytes")]
+    return list(truth.blocks(x))
 
 
 def flip(x: Any) -> None:
     """Every byte of a source another one, in place: what another program's pointer would do."""
-    for address, size in set(memory(x)):
-        raw = (ctypes.c_uint8 * size).from_address(address)
-        raw[:] = bytes(value ^ 0x15 for value in bytes(raw))
+    truth.flip(memory(x))
 
 
 def content(x: Any) -> bytes:
     """The bytes of a result, read afresh by its own library."""
     kind = f"{type(x).__module__}.{type(x).__name__}"
-    if isinstance(x, np.ndarray | str):
-        return x.tobytes() if isinstance(x, np.ndarray) else x.encode()
-    if kind.startswith("scipy."):
-        return bytes(x.data.tobytes())
-    if kind.startswith("torch."):
-        return bytes(x.detach().clone().contiguous().numpy().tobytes())
-    if kind.startswith("pyarrow.") and hasattr(x, "columns"):
-        return b"".join(content(column) for column in x.columns)
-    if kind.startswith("pyarrow.") and hasattr(x, "chunks"):
-        return b"".join(content(chunk) for chunk in x.chunks)
-    if kind.startswith("pyarrow.") and hasattr(x, "to_pybytes"):
-        return bytes(x.to_pybytes())
-    if kind.startswith("pyarrow."):
-        return _numbers_or_text(x, x.to_pylist, zero_copy_only=False)
-    if kind.startswith("pandas."):
-        return _numbers_or_text(x, lambda: [*map(list, x.items())] if hasattr(x, "columns") else [*x])
-    if kind.startswith("polars."):
-        return _numbers_or_text(x, x.rows if hasattr(x, "rows") else x.to_list)
+    if isinstance(x, str):
+        return x.encode()
     if kind.startswith("bitarray."):
         return bytes(x.tobytes())
     if kind.startswith("_cffi_backend."):
         return bytes(x[:]) if type(x).__name__ == "buffer" else bytes(FFI.buffer(x)[:])
-    return bytes(memoryview(x).tobytes()) if not isinstance(x, ctypes.Array) else bytes(x)
-
-
-def _numbers_or_text(x: Any, listed: Callable[[], Any], **options: Any) -> bytes:
-    """The bytes of numbers; of other values, or nested ones, what they say."""
-    try:
-        values = np.array(x.to_numpy(**options), copy=True)
-    except Exception:  # a type that NumPy has no word for
-        return repr(listed()).encode()
-    return repr(listed()).encode() if values.dtype.hasobject else values.tobytes()
+    if isinstance(x, ctypes.Array | ctypes.Structure | mmap.mmap):
+        return bytes(x)
+    return b"".join(map(truth.raw, truth.content(x)))
 
 
 def shares(case: Case) -> bool:
@@ -197,9 +151,9 @@ def _change(address: int, size: int, step: int = 1) -> None:
     raw[::step] = bytes(value ^ 1 for value in raw[::step])
 
 
-def change_arrow(array: Any) -> None:
+def change_arrow(column: Any) -> None:
     """The values: the last buffer of an array of Arrow's; of a dictionary the first byte of each code too."""
-    for chunk in getattr(array, "chunks", [array]):
+    for chunk in getattr(column, "chunks", [column]):
         values = chunk.buffers()[-1]
         if hasattr(chunk, "dictionary"):
             change_arrow(chunk.dictionary)

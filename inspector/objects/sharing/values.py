@@ -78,7 +78,8 @@ def chosen_from(block: Elements, others: tuple[Elements, ...]) -> bool | None:
     """
     kind, size = letter(block.typestr), block.itemsize_bytes
     alike = [one for one in others if letter(one.typestr) == kind and one.itemsize_bytes == size]
-    other = [one for one in others if one not in alike and {kind, letter(one.typestr)} <= _NUMBERS - {"?"}]
+    known = _NUMBERS - {"?"} if size > 1 else frozenset()
+    other = [one for one in others if one not in alike and {kind, letter(one.typestr)} <= known]
     room = sum(one.range.bytes for one in (*alike, *other))
     if not block.size or not block.numeric or kind == "?" or room > CHOSEN_BYTES:
         return None

@@ -152,8 +152,8 @@ def flip(found: list[Block]) -> None:
     """Every byte another one, in place; of truths and codes the lowest bit; pointers and offsets stay."""
     for address, size, how in set(found):
         if how != "pointers":
-            raw = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
-            raw ^= np.uint8(0x15 if how == "bytes" else 1)
+            flipped = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+            flipped ^= np.uint8(0x15 if how == "bytes" else 1)
 
 
 def content(x: Any, depth: int = 0) -> list[Any]:
@@ -219,18 +219,19 @@ def _listed(values: list[Any], numbers: Callable[[], Any]) -> Any:
 
 def alike(one: list[Any], other: list[Any]) -> bool:
     """Whether two contents are the same bytes."""
-    return len(one) == len(other) and all(_raw(a) == _raw(b) for a, b in zip(one, other, strict=True))
+    return len(one) == len(other) and all(raw(a) == raw(b) for a, b in zip(one, other, strict=True))
 
 
-def _raw(part: Any) -> bytes:
+def raw(part: Any) -> bytes:
+    """A part of a content as bytes."""
     return part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode()
 
 
-def _has_elements(raw: bytes, one: Any) -> bool:
+def _has_elements(text: bytes, one: Any) -> bool:
     """Whether bytes are all elements of an array, in any order: `tobytes(order="F")`."""
-    if not isinstance(one, np.ndarray) or len(raw) != one.nbytes or one.dtype.kind not in "iufc":
-        return raw == _raw(one)
-    return bool((np.sort(np.frombuffer(raw, one.dtype)) == np.sort(one)).all())
+    if not isinstance(one, np.ndarray) or len(text) != one.nbytes or one.dtype.kind not in "iufc":
+        return text == raw(one)
+    return bool((np.sort(np.frombuffer(text, one.dtype)) == np.sort(one)).all())
 
 
 @dataclass(slots=True)
@@ -306,7 +307,7 @@ def _joined(parts: list[Any]) -> list[Any]:
 
 
 def _values_of(part: Any, pool: list[Any]) -> Did:
-    if any(type(one) is type(part) and len(one) == len(part) and _raw(one) == _raw(part) for one in pool):
+    if any(type(one) is type(part) and len(one) == len(part) and raw(one) == raw(part) for one in pool):
         return "copy"
     if not isinstance(part, np.ndarray):
         known = {repr(value) for one in pool for value in (one if isinstance(one, list) else one.tolist())}
@@ -317,20 +318,20 @@ def _values_of(part: Any, pool: list[Any]) -> Did:
     real = part[(part == part) & (part != 0)]
     if not len(real) or (len(part) > 1 and (part == part[0]).all()):
         return "new values"
-    for one in (one for one in numbers if one.dtype == part.dtype):
-        if _all_in(real, one):
-            same = len(one) == len(part) and bool((np.sort(one) == np.sort(part)).all())
-            return "copy" if same else "selection"
-        if len(real) > len(one) > FEW and _all_in(one, real):
-            return "partly new values"  # all of a source, and others: `insert`
+    alike = [one for one in numbers if one.dtype == part.dtype]
+    if found := [one for one in alike if _all_in(real, one)]:
+        same = (len(one) == len(part) and (np.sort(one) == np.sort(part)).all() for one in found)
+        return "copy" if any(same) else "selection"
+    if any(len(real) > len(one) > FEW and _all_in(one, real) for one in alike):
+        return "partly new values"  # all of a source, and others: `insert`
     return _of_casts(part, real, [one for one in numbers if one.dtype.kind in "iufc"])
 
 
 def _of_single_bytes(part: Any, pool: list[Any], numbers: list[Any]) -> Did:
-    raw = part.tobytes()
-    if part.dtype.kind != "b" and any(_has_elements(raw, one) for one in pool):
+    text = part.tobytes()
+    if part.dtype.kind != "b" and any(_has_elements(text, one) for one in pool):
         return "copy"
-    if part.dtype.kind != "b" and any(raw in _raw(one) or raw in _raw(one[::2]) for one in pool):
+    if part.dtype.kind != "b" and any(text in raw(one) or text in raw(one[::2]) for one in pool):
         return "selection"
     cast = part.dtype.kind in "iu" and len(np.unique(part)) > 2 * FEW
     same = (one for one in numbers if one.dtype.kind in "iuf" and len(one) == len(part))

@@ -46,7 +46,7 @@ def _is_guess(copy: Copy) -> bool:
 def _of_operand(found: ByteEvidence, value: Bound) -> bool:
     """Whether what a call copied is an operand, or lies in one, and is of the value's kind."""
     made = {one.kind for one in _made(found)} - {""}
-    if made and (value.objects != ("O" in made) or (_NUMBERS.search(value.what) and made <= set("mMSUV"))):
+    if made and (value.objects != ("O" in made) or (_NUMBERS.search(value.what) and made <= set("mM"))):
         return False
     given = [one for one in found.call.arguments if one.spans or one.item_type or one.items]
     lists = (place.start == one.address for one in given for place in value.operands)
