@@ -90,7 +90,9 @@ class Walk:
             return
         if any(one.packed for one in found.saved):
             self.beyond.why = "a hook packed saved tensors: only its code knows what it keeps"
-        owns = self._owned(self._node, *found.following)
+        if not all(found.hooks):
+            self.beyond.why = "a hook in C++: only its code knows what it keeps"
+        owns = self._owned(self._node, *found.following) + tuple(filter(None, found.hooks))
         for one in found.saved:
             owns += self._owned(self._tensor, one.tensor) + self._owned(self._node, *one.nodes)
         for other in found.others:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from inspector.adapters.base import Adapter, stored, type_name
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.told import Layer, Told, field
 from inspector.adapters.torch_parts import Sums
 from inspector.adapters.torch_tensors import is_plain
@@ -65,6 +66,11 @@ class TorchModules(Adapter):
         if _is_optimizer(x):
             return _of_optimizer(x)
         return _of_module(x) if _dict(x, "_parameters") is not None else None
+
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """A script module keeps its tensors in a C++ object that is not followed."""
+        if stored(x, "_c") is not None:
+            found.why = "a script module keeps its tensors in C++"
 
 
 def _is_optimizer(x: Any) -> bool:

@@ -8,6 +8,7 @@ class: they are found by the form of SavedVariable. Before use, the adapter comp
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Final
 
@@ -23,6 +24,8 @@ from inspector.objects.layouts.torch_tensors import (
 )
 
 EDGES, WRAPPER = 11, 14
+HOOKS: Final = (16, 19, 29)
+"""Words of a Node's vectors of hooks: before it, before it by tensor, after it."""
 NODE_WORDS: Final = 58
 """Words of a Node without the fields of its class."""
 SAVED_WORDS: Final = 10
@@ -36,6 +39,7 @@ MOST_SAVED: Final = 10_000
 _NOT_TRUTHS: Final = 0xFE_FE_FE_FE_FF
 """Bits that are 0 in the five truths of a SavedVariable that was filled."""
 _UNDEFINED = set[int]()
+_DICTS: Final = (id(dict), id(OrderedDict))
 LEAF: Final = "AccumulateGrad"
 PYTHON: Final = "PyNode"
 _NO_NODES: Final = ("Impl", "Meta", UNDEFINED)
@@ -67,6 +71,8 @@ class Node:
     saved: tuple[Saved, ...]
     others: tuple[int, ...]
     """TensorImpls and nodes that it refers to as they are."""
+    hooks: tuple[int, ...]
+    """The dicts of its hooks in Python; 0 for a hook in C++."""
 
 
 def node(address: int) -> Node | None:
@@ -83,7 +89,14 @@ def node(address: int) -> Node | None:
     fields = words[NODE_WORDS:] if kind != PYTHON else ()
     saved = tuple(_saved_in(fields)) if kind != PYTHON else tuple(_saved_by_python(wrapper))
     others = tuple(filter(_is_counted, fields)) if kind in _PLAIN else ()
-    return Node(address, kind, words[1] & COUNT, wrapper, following, saved, others)
+    hooks = tuple(_dict_of(one) for at in HOOKS for one in words_of(words[at], words[at + 1], 1))
+    return Node(address, kind, words[1] & COUNT, wrapper, following, saved, others, hooks)
+
+
+def _dict_of(hook: int) -> int:
+    """The dict of Python functions behind a hook; 0 where it has none."""
+    held = words_at(hook, 2)[1]
+    return held if held and words_at(held, 2)[1] in _DICTS else 0
 
 
 def words_of(start: int, stop: int, step: int) -> tuple[int, ...]:

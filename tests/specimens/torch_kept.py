@@ -1,0 +1,190 @@
+"""What of torch keeps memory. As a program it says of each what it keeps, and what deleting it frees.
+
+With PYTHONMALLOC=malloc one allocator counts Python's objects too. Lines "kind<tab>said<tab>freed".
+"""
+
+# SPDX-License-Identifier: MIT
+import ctypes
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+import inspector
+
+nn = torch.nn
+_NAMES = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+
+
+class _Mallinfo(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_size_t) for name in _NAMES.split())
+
+
+_mallinfo = ctypes.CDLL(None).mallinfo2
+_mallinfo.restype = _Mallinfo
+
+
+def in_use() -> int:
+    found = _mallinfo()
+    return int(found.hblkhd + found.uordblks)
+
+
+def model() -> Any:
+    return nn.Sequential(nn.Linear(300, 300), nn.ReLU(), nn.Linear(300, 300))
+
+
+def loss() -> Any:
+    return (model()(torch.randn(500, 300)) ** 2).sum()
+
+
+def optimizer() -> Any:
+    made = model()
+    found = torch.optim.Adam(made.parameters())
+    made(torch.randn(10, 300)).sum().backward()
+    found.step()
+    return found
+
+
+def with_gradients() -> Any:
+    made = model()
+    made(torch.randn(10, 300)).sum().backward()
+    return made
+
+
+def in_place() -> Any:
+    y = torch.ones(500, 500, requires_grad=True) * 2
+    y[2].mul_(3)
+    return y.exp()
+
+
+class Twice(torch.autograd.Function):  # type: ignore[misc]
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x, x * 2)
+        ctx.more = [torch.ones(300, 300)]
+        return x * 3
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        return gradient
+
+
+KEPT: dict[str, Callable[[], Any]] = {
+    "tensor": lambda: torch.ones(500, 500),
+    "view": lambda: torch.ones(500, 500)[3:4],
+    "view of a view": lambda: torch.ones(500, 500)[3:].t()[5],
+    "storage": lambda: torch.ones(500, 500).untyped_storage(),
+    "sparse": lambda: torch.ones(300, 300).to_sparse(),
+    "copy-on-write": lambda: torch._lazy_clone(torch.ones(500, 500)),
+    "NumPy from torch": lambda: torch.ones(500, 500).numpy(),
+    "torch from NumPy": lambda: torch.from_numpy(np.ones((500, 500))),
+    "dict": lambda: {"a": torch.ones(500, 500), "b": [torch.ones(500, 500)[1]]},
+    "loss": loss,
+    "losses": lambda: [loss() for _ in range(3)],
+    "a node": lambda: loss().grad_fn,
+    "function in Python": lambda: Twice.apply(torch.ones(300, 300, requires_grad=True)).sum(),
+    "stack": lambda: torch.stack([torch.ones(200, 200, requires_grad=True) * 3 for _ in range(5)]).exp(),
+    "in place": in_place,
+    "lstm": lambda: nn.LSTM(50, 100)(torch.randn(20, 10, 50))[0].sum(),
+    "convolution": lambda: nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.MaxPool2d(2))(
+        torch.randn(4, 3, 64, 64)
+    ).mean(),
+    "attention": lambda: nn.MultiheadAttention(64, 4)(*[torch.randn(200, 4, 64) for _ in range(3)])[0].sum(),
+    "module": model,
+    "gradients": with_gradients,
+    "optimizer": optimizer,
+}
+
+
+def stepped(kind: Any, **options: Any) -> Any:
+    made = model()
+    found = kind(made.parameters(), **options)
+
+    def closure() -> Any:
+        found.zero_grad()
+        value = (made(torch.ones(10, 300)) ** 2).sum()
+        value.backward()
+        return value
+
+    found.step(closure)
+    return found
+
+
+def tied() -> Any:
+    made = nn.Sequential(nn.Embedding(2000, 100), nn.Linear(100, 2000, bias=False))
+    made[1].weight = made[0].weight
+    return made
+
+
+def buffered() -> Any:
+    made = nn.BatchNorm1d(50_000)
+    made.register_buffer("table", torch.ones(300, 300), persistent=False)
+    return made
+
+
+def hooked(how: str) -> Any:
+    """A graph whose node has a hook with an array of its own."""
+    y, held = torch.ones(300, 300, requires_grad=True) * 2, torch.ones(300, 300)
+    at = y if how == "tensor" else y.grad_fn
+    (at.register_prehook if how == "before" else at.register_hook)(lambda *_: held and None)
+    return y.sum()
+
+
+def second_order() -> Any:
+    x = torch.ones(300, 300, requires_grad=True)
+    (gradient,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
+    return (gradient**2).sum()
+
+
+def used() -> Any:
+    out = loss()
+    out.backward()
+    return out
+
+
+KEPT |= {
+    "SGD": lambda: stepped(torch.optim.SGD, lr=0.1, momentum=0.9),
+    "AdamW": lambda: stepped(torch.optim.AdamW, amsgrad=True),
+    "RMSprop": lambda: stepped(torch.optim.RMSprop, centered=True),
+    "LBFGS": lambda: stepped(torch.optim.LBFGS, lr=0.1, max_iter=3),
+    "Adagrad": lambda: stepped(torch.optim.Adagrad),
+    "scheduler": lambda: torch.optim.lr_scheduler.StepLR(optimizer(), 3),
+    "tied": tied,
+    "buffers": buffered,
+    "state_dict": lambda: model().state_dict(),
+    "transformer": lambda: nn.TransformerEncoderLayer(100, 4)(torch.randn(50, 5, 100)).sum(),
+    "hook of a tensor": lambda: hooked("tensor"),
+    "hook before a node": lambda: hooked("before"),
+    "hook after a node": lambda: hooked("after"),
+    "second order": second_order,
+    "used graph": used,
+    "CSR": lambda: torch.ones(300, 300).to_sparse_csr(),
+    "quantized": lambda: torch.quantize_per_tensor(torch.ones(900, 900), 0.1, 0, torch.qint8),
+    "loader": lambda: torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(500, 300))),
+}
+
+
+def measured(kind: str) -> tuple[Any, int]:
+    """(bytes that `retained` says, bytes that deleting frees): the first of three that agree."""
+    said, freed = None, 0
+    for _ in range(3):  # what torch keeps for ever, it keeps the first time; other threads allocate too
+        x = KEPT[kind]()
+        gc.collect()
+        said = inspector.retained(x).retained_bytes
+        before = in_use()
+        del x
+        gc.collect()
+        freed = before - in_use()
+        if isinstance(said, int) and abs(said - freed) <= freed // 100:
+            break
+    return said, freed
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    measured("loss")
+    gc.freeze()  # a collection looks at what is new
+    for kind in KEPT:
+        print(kind, *measured(kind), sep="\t")
