@@ -4,6 +4,7 @@
 import contextlib
 import importlib
 import os
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -29,14 +30,14 @@ NAMES = {
     **{name: name for name in ("h5py", "zarr", "duckdb", "ibis", "torch", "jax")},
 }
 """Fixture -> the module it gives."""
-_ROOMS = "\npytestmark = pytest.mark.libraries\n"
+_ROOMS = re.compile(r"^pytestmark = \[?pytest\.mark\.(libraries|newest)\b", re.M)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Other rows do not open the files of the libraries' rooms: some import their library at once."""
     room = "libraries" in (config.option.markexpr or "").replace("not libraries", "")
     other = not room and collection_path.suffix == ".py"
-    return True if other and _ROOMS in collection_path.read_text() else None
+    return True if other and _ROOMS.search(collection_path.read_text()) else None
 
 
 def _fixture(name: str, module: str) -> Any:
