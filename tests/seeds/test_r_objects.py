@@ -49,6 +49,15 @@ def test_a_compact_sequence_is_told_and_stays_compact(cards: dict[str, str]) -> 
     assert cards["compact"].endswith("1 : 1000000 (compact)")
 
 
+def test_r_counts_the_bytes_of_a_sequence_as_the_card_does(cards: dict[str, str]) -> None:
+    """R's gc: two nodes and four words of data each; a node is 56 B, the header of a vector 48 B."""
+    script = """x <- vector("list", 100000L); used <- function() { gc(FALSE); gc(FALSE)[1:2, 1] }
+used(); before <- used(); for (i in seq_along(x)) x[[i]] <- 1:i; cat(round((used() - before) / length(x)))"""
+    done = subprocess.run([reticulated.rscript(), "-e", script], capture_output=True, text=True, check=True)
+    nodes, words = map(int, done.stdout.splitlines()[-1].split())
+    assert nodes == 2 and f"(ALTREP): {56 + 48 + words * 8} B;" in cards["sequence"]
+
+
 def test_a_card_of_a_copy_says_how_to_look_at_r_s_own(cards: dict[str, str]) -> None:
     told = "A copy that reticulate made of R's integer(1,000,000), a compact sequence 1 : 1,000,000"
     assert told in cards["by_reticulate"] and "source(inspector$r())" in cards["by_reticulate"]
