@@ -214,6 +214,10 @@ def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[st
     wide = [block for block in blocks if block.itemsize_bytes > 1]
     telling = wide or blocks  # not truths about wider elements
     chosen = [chosen_from(block, tuple(given)) for block in telling[:CHUNKS]]
+    if not {True, False} & {*chosen} and len(blocks) <= CHUNKS:  # too many to look for in any order
+        alike = [like_one_of(block, tuple(given)) for block in blocks]
+        if False not in alike:
+            return replace(found[0], values="equal", compared_all=None not in alike)
     if False in chosen or _are_others(blocks, given):
         return replace(found[0], values="different", compared_all=True)
     whole = (True in chosen if wide else chosen[-1]) and len(telling) <= CHUNKS
