@@ -15,7 +15,7 @@ EACH = 12
 """Operations of each library."""
 REACHED = 0.02
 """Of the compared cases of a release, so many may disagree with the trace."""
-BAR = {"pandas 2.2.0": 0.1, "polars 1.0.0": 0.06, "polars 2.1.0": 0.1}
+BAR = {"pandas 2.2.0": 0.1, "polars 1.0.0": 0.06}
 """Of rows that were made before the trace's last mends."""
 
 
