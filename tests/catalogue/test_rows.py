@@ -13,7 +13,7 @@ from inspector.sessions.catalogue.kinds import LIBRARIES
 
 EACH = 12
 """Operations of each library."""
-REACHED = 0.02
+REACHED = 0.025
 """Of the compared cases of a release, so many may disagree with the trace."""
 BAR = {"pandas 2.2.0": 0.1, "polars 1.0.0": 0.06}
 """Of rows that were made before the trace's last mends."""
