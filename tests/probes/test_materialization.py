@@ -32,6 +32,7 @@ import pytest
 
 import inspector
 from inspector import lazy
+from inspector.facts.amounts import size
 from inspector.facts.materialization import STATES, Materialization, Residency
 from inspector.facts.unknown import Unknown
 from inspector.objects.layers import plain
@@ -189,7 +190,8 @@ TRIALS: dict[str, Callable[[Any, str], bool]] = {
     "cache": lambda x, text: f"Keeps {x.cache_info().currsize} result" in text,
     "view-of": lambda x, text: not len(x) or is_seen_in(next(base_of(x)), x),
     "write-changes": lambda x, text: isinstance(x, mmap.mmap) or is_seen_in(x._b_base_, x),
-    "owner": lambda x, text: memoryview(x).obj is x and f"{len(x) * x.itemsize} B" in text,
+    "owner": lambda x, text: memoryview(x).obj is x and size(memoryview(x).nbytes) in text,
+    "virtual": lambda x, text: sys.getsizeof(type(x)(10**9)) == sys.getsizeof(x),
     "weight": lambda x, text: f"{sys.getsizeof(x)} B in all" in text,
 }
 """Kind of answer -> a trial of what it says, which changes or uses up the object."""

@@ -280,7 +280,7 @@ def _owner(facts: Facts) -> Iterator[Answer]:
     buffer, found = known(facts, "buffer"), known(facts, "object")
     if buffer is None or found is None or buffer.owns is not True or not number(buffer.logical_bytes):
         return
-    if found.type_name == "bytes" or known(facts, "contents"):
+    if found.type_name in ("bytes", "mmap.mmap") or known(facts, "contents"):
         return
     if any(one.protocol == _COUNTED_IN_CPP for one in buffer.spoken):
         return
@@ -313,8 +313,8 @@ def _not_told(facts: Facts) -> Iterator[Answer]:
     if found.type_name == "PyCapsule":
         text = "A pointer for C code; nothing tells how many bytes it leads to, or whose they are."
         yield answer("capsule", text, "buffer.owns", certain=False)
-    elif total := number(buffer.logical_bytes):
-        text = f"Has {size(total)}: {buffer.owns.reason}."
+    elif (total := number(buffer.logical_bytes)) and buffer.owns.reason != "not asked":
+        text = f"Has {size(total)}; whose they are is not known: {buffer.owns.reason}."
         yield answer("owner-not-told", text, "buffer.owns", certain=False, costs_bytes=total)
 
 
