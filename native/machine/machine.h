@@ -26,11 +26,19 @@
 //                              bytes of a trampoline of each grade; which saved word is the return address
 // MACHINE_CALL_TRAMPOLINE(number, enter)
 //                              16 bytes: passes the number as a sixth argument and jumps to `enter`
-// calls_enter MACHINE_AVX2                 1: variants of kernels are compiled for AVX2, and chosen at run
-// time MACHINE_STEPS                1: one instruction can be stepped from a signal handler (watches of
-// pages) MACHINE_REMOTE_CALLS         1: a function can be called in a thread of another process that is
-// stopped int machine_has_avx2(void)   of this processor uint64_t machine_ticks(void) the cheapest clock
-// uintptr_t machine_pc(const ucontext_t *context)       the instruction at which a signal came
-// uintptr_t machine_sp(const ucontext_t *context)       the stack pointer there
+//
+// MACHINE_AVX2                 1: variants of kernels are compiled for AVX2, and chosen at run time
+//
+// MACHINE_STEPS                1: one instruction can be stepped from a signal handler (watches of pages)
+//
+// MACHINE_REMOTE_CALLS         1: a function can be called in a thread of another process that is stopped
+//
+// machine_has_avx2             whether this processor has it
+//
+// machine_ticks                the cheapest clock
+//
+// machine_thread_pointer       where the thread's words are counted from
+//
+// machine_pc, machine_sp       the instruction at which a signal came; the stack pointer there
 
 #endif

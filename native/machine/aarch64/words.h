@@ -20,5 +20,10 @@ static inline uint64_t machine_ticks(void) {
     return ticks;
 }
 
+static inline char *machine_thread_pointer(void) {
+    char *ret;
+    __asm__("mrs %0, tpidr_el0" : "=r"(ret));
+    return ret;
+}
 static inline uintptr_t machine_pc(const ucontext_t *context) { return (uintptr_t)context->uc_mcontext.pc; }
 static inline uintptr_t machine_sp(const ucontext_t *context) { return (uintptr_t)context->uc_mcontext.sp; }

@@ -3,7 +3,8 @@
 //
 // A count trampoline increments a counter and jumps on: no frame, no register changed. A record trampoline
 // writes its slot's number into the thread's ring_here and jumps to the hook, so that the hook knows the
-// calling module, tail calls included.
+// calling module, tail calls included. Trampolines and the words they read are 32 bytes apart: the distance
+// is the same for all, and so are their bytes but for the number (a wheel is 160 kB smaller so).
 //
 // trampolines_entry is the hook of functions that may not return. It saves every register that can hold an
 // argument (the System V ABI's six words, eight vectors and al), notes the call and jumps on: the callee sees
@@ -21,7 +22,7 @@
 //
 // Included once, by trace/capi/trampolines.c, which knows the structs.
 // SPDX-License-Identifier: MIT
-_Static_assert(MACHINE_COUNT_BYTES == 16 && MACHINE_RECORD_BYTES == 32 && MACHINE_RETURN_WORD == 25,
+_Static_assert(MACHINE_COUNT_BYTES == 32 && MACHINE_RECORD_BYTES == 32 && MACHINE_RETURN_WORD == 25,
                "the trampolines' sizes, and where KEEPING leaves the return address");
 
 __asm__(".text\n"
@@ -30,7 +31,7 @@ __asm__(".text\n"
         "trampolines_count:\n"
         ".set trampoline, 0\n"
         ".rept 32768\n"
-        ".p2align 4\n"
+        ".p2align 5\n"
         "incq got_words_of + 16 + 32 * trampoline(%rip)\n"
         "jmpq *got_words_of + 32 * trampoline(%rip)\n"
         ".set trampoline, trampoline + 1\n"
@@ -42,7 +43,7 @@ __asm__(".text\n"
         ".set trampoline, 0\n"
         ".rept 32768\n"
         ".p2align 5\n"
-        "movq ring_here@gottpoff(%rip), %r11\n"
+        "movq got_words_of + 24 + 32 * trampoline(%rip), %r11\n"
         "movl $trampoline, %fs:8(%r11)\n"
         "jmpq *got_words_of + 8 + 32 * trampoline(%rip)\n"
         "1: .if trampoline < 16384\njmp 1f\n.else\nret\n.endif\n"

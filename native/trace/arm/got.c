@@ -181,6 +181,7 @@ static int original_find(const struct dl_phdr_info *object, got_slot *slot, void
     }
     slot->chained = exported && original != exported;
     slot->before = held;
+    got_words_of[number].here = (char *)&ring_here - machine_thread_pointer();
     __atomic_store_n(&got_words_of[number].original, original, __ATOMIC_RELEASE);
     return original != NULL;
 }

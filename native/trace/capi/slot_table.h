@@ -38,7 +38,7 @@ typedef struct {
     void *original; // the function that the slot held
     void *target;   // the hook of the slot's grade
     uint64_t count; // number of calls; exact under the GIL
-    uint64_t unused;
+    int64_t here;   // distance of ring_here from the thread pointer, as record trampolines for x86-64 read it
 } got_words;
 extern got_words got_words_of[GOT_PLACES] __attribute__((visibility("hidden"), aligned(64)));
 extern uint16_t got_rows[GOT_SLOTS]
