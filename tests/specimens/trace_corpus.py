@@ -79,7 +79,8 @@ def content(x: Any) -> bytes:
         return bytes(x[:]) if type(x).__name__ == "buffer" else bytes(FFI.buffer(x)[:])
     if isinstance(x, ctypes.Array | ctypes.Structure | mmap.mmap):
         return bytes(x)
-    return b"".join(map(truth.raw, truth.content(x)))
+    found = truth.content(x)
+    return b"".join(map(truth.raw, found)) if found else bytes(memoryview(x))  # Cython's own views
 
 
 def shares(case: Case) -> bool:
