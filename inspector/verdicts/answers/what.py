@@ -30,6 +30,8 @@ from inspector.verdicts.answers.words import (
 Facts = Mapping[str, Any]
 OVER_BYTES = ("bytes", "bytearray", "mmap.mmap", "memoryview", "SharedMemory")
 """Types whose elements are bytes."""
+ALWAYS_OWN = ("bytes", "bytearray", "mmap.mmap")
+"""Types of which no object is a view: "owns its bytes" is no answer."""
 _COUNTED_IN_CPP = "Arrow buffer"
 """Protocol of blocks that only C++ counts: a word on who owns them would be a guess."""
 
@@ -280,7 +282,7 @@ def _owner(facts: Facts) -> Iterator[Answer]:
     buffer, found = known(facts, "buffer"), known(facts, "object")
     if buffer is None or found is None or buffer.owns is not True or not number(buffer.logical_bytes):
         return
-    if found.type_name in ("bytes", "mmap.mmap") or known(facts, "contents"):
+    if found.type_name in ALWAYS_OWN or known(facts, "contents"):
         return
     if any(one.protocol == _COUNTED_IN_CPP for one in buffer.spoken):
         return
