@@ -12,8 +12,6 @@ from inspector.views.view import blocks
 
 PAGE = "docs/reference/traces.md#what-a-host-asks"
 AILS_SHOWN, CALLS_SHOWN = 12, 24
-SMALL_INT = 10**8
-"""CPython 3.11 starts small ints with 1,000,000,000 references, so that they are never freed."""
 STEP = "  "
 NAME_CELLS, SHOWN_CELLS = 26, 18
 MOST_LINES, EVERY_LINE, MOST_SOURCE = 12, 1_000, 30
@@ -102,9 +100,9 @@ def _line(call: HostCall, depth: int) -> Line:
 
 
 def _references(call: HostCall) -> str:
-    """ "refs 2 → 3"; one number if it does not change, "" if it is unknown or has no meaning."""
+    """ "refs 2 → 3"; one number if it does not change, "" if it is unknown."""
     before, after = call.references, call.references_after
-    if isinstance(before, Unknown) or before >= SMALL_INT:
+    if isinstance(before, Unknown):
         return ""
     if isinstance(after, Unknown):
         return f"refs {before}"

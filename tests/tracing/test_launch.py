@@ -20,6 +20,7 @@ from inspector.facts.conversion import Trace
 from inspector.facts.unknown import Unknown
 from inspector.report import from_text
 from inspector.sessions import trace_launched
+from inspector.tracing.ask.host_calls import IMMORTAL
 
 HOST = r"""
 #include <Python.h>
@@ -68,6 +69,7 @@ int main(int count, char **words) {
     ref object = from_long(1 << 20);
     long value = as_long(object);
     table.release(object);
+    table.release(from_long(5)); // nobody counts the references of a small int
     ((int (*)(void))dlsym(python, "Py_FinalizeEx"))();
     is_dlsyms("over");
     return value != 1 << 20;
@@ -118,15 +120,18 @@ def test_pointers_that_dlsym_gave_are_hooked_and_given_back() -> None:
     ran = inspector("trace", "--json", "--", str(hosts.host(POINTERS, "-ldl")), hosts.shared())
     assert ran.stderr.startswith("traced 0\nover 3\n"), ran.stderr
     hosted = from_text(ran.stdout, "stdout").trace.hosted
-    assert (hosted.hosts, hosted.asked, hosted.calls_left_out) == (("host",), 4, 0)
+    assert (hosted.hosts, hosted.asked, hosted.calls_left_out) == (("host",), 6, 0)
     told = [(call.function, call.values, call.object_type) for call in hosted.calls]
     assert told == [
         ("PyLong_FromLong", ("1048576",), "int"),
         ("PyLong_AsLong", ("1048576",), "int"),
         ("Py_DecRef", (), "int"),
+        ("PyLong_FromLong", ("5",), "int"),
+        ("Py_DecRef", (), "int"),
         ("Py_FinalizeEx", (), Unknown("it is about no object")),  # asked for late: dlsym's own answer
     ]
     assert (hosted.calls[2].references, hosted.calls[2].references_after) == (1, 0)
+    assert {str(call.references) for call in hosted.calls[3:5]} == {"? " + IMMORTAL.reason}
 
 
 @hosts.shared_library

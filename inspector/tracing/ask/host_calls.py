@@ -30,6 +30,9 @@ TO_TEXT: Final = "PyUnicode_FromString"
 GONE: Final = -(1 << 15)
 """`refs_delta` of an object that may be freed (native/trace/record/event.h)."""
 NO_GIL: Final = Unknown("the thread did not hold the GIL")
+IMMORTAL: Final = Unknown("the object is immortal: its references are not counted")
+UNCOUNTED: Final = 10**8
+"""Counts from here on, and those without room in 31 bits, mean nothing: small ints of 3.11, PEP 683."""
 NO_STACK: Final = Unknown("no stack of its call was noted")
 NO_OBJECT: Final = Unknown("it is about no object")
 R_BITS: Final = 31
@@ -128,6 +131,8 @@ def _references(record: Any, function: str, entry: bool) -> tuple[int | Unknown,
     if entry or not int(record["type"]):
         return NO_OBJECT, NO_OBJECT
     before, delta = int(record["refs"]), int(record["refs_delta"])
+    if not 0 <= before < UNCOUNTED:
+        return IMMORTAL, IMMORTAL
     if delta == GONE:
         return before, before - 1 if function == "Py_DecRef" else Unknown("it may be gone")
     return before, before + delta
