@@ -10,9 +10,9 @@
 //
 // Threads. R has one thread; conversions in another one, or without the GIL, go on untold.
 //
-// Limits. Names and calling convention are those of reticulate 1.28 and GCC: an RObject by value is the
-// address of one whose first word is the SEXP. A reticulate whose functions are hidden has no such slots.
-// SPDX-License-Identifier: MIT
+// Limits. Names and calling convention are those of reticulate 1.28 and 1.47, and of GCC: an RObject by value
+// is the address of one whose first word is the SEXP. A reticulate whose functions are hidden has no such
+// slots. SPDX-License-Identifier: MIT
 #include "trace/arm/got.h"
 #include "trace/record/ring.h"
 
@@ -135,15 +135,16 @@ static int is_outermost(uintptr_t frame) {
     return !running;
 }
 
-static r_object hook_to_r(PyObject *object, _Bool convert) {
-    r_object (*original)(PyObject *, _Bool) = got_words_of[ring_here.slot].original;
+// `more` is the third argument of py_to_r_cpp; py_to_r has none, and does not look at that register.
+static r_object hook_to_r(PyObject *object, _Bool convert, uintptr_t more) {
+    r_object (*original)(PyObject *, _Bool, uintptr_t) = got_words_of[ring_here.slot].original;
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     if (!is_outermost(frame)) {
-        return original(object, convert);
+        return original(object, convert, more);
     }
     conversion __attribute__((cleanup(conversion_close))) open;
     conversion_begin(&open, frame);
-    r_object made = original(object, convert);
+    r_object made = original(object, convert, more);
     conversion_end(1, object, made, &open);
     return made;
 }
@@ -172,15 +173,15 @@ static const exports_row *conversions_find(const char *name) {
 
 static void *conversions_hook(uint16_t row) {
     const char *name = functions[row - GOT_CONVERSIONS_FIRST].name;
-    return strstr(name, "py_to_rP") ? (void *)hook_to_r : (void *)hook_to_python;
+    return strstr(name, "py_to_r") ? (void *)hook_to_r : (void *)hook_to_python;
 }
 
 static const got_source conversions_source = {
     .first = GOT_CONVERSIONS_FIRST, .find = conversions_find, .hook = conversions_hook};
 
 static int is_conversion(const char *name) {
-    static const char *const starts[] = {"_Z7py_to_rP", "_Z7r_to_pyN4Rcpp", "_Z11r_to_py_cppN4Rcpp",
-                                         "_Z13r_to_py_numpyN4Rcpp"};
+    static const char *const starts[] = {"_Z7py_to_rP", "_Z11py_to_r_cppPN", "_Z7r_to_pyN4Rcpp",
+                                         "_Z11r_to_py_cppN4Rcpp", "_Z13r_to_py_numpyN4Rcpp"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         if (strncmp(name, starts[i], strlen(starts[i])) == 0) {
             return 1;
