@@ -12,7 +12,8 @@
 //
 // Limits. Names and calling convention are those of reticulate 1.28 and 1.47, and of GCC: an RObject by value
 // is the address of one whose first word is the SEXP. A reticulate whose functions are hidden has no such
-// slots. SPDX-License-Identifier: MIT
+// slots.
+// SPDX-License-Identifier: MIT
 #include "trace/arm/got.h"
 #include "trace/record/ring.h"
 
