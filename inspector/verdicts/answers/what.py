@@ -11,6 +11,7 @@ from inspector.facts.answers import Answer
 from inspector.facts.buffer import Buffer, Holder
 from inspector.facts.layout import Layout
 from inspector.facts.materialization import Materialization, Residency
+from inspector.facts.namespace import NOT_ASKED
 from inspector.facts.parts import Parts
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, ImmortalType, Unknown
@@ -50,7 +51,6 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         _shared_until_written,
         _view,
         _blocks,
-        _virtual,
         _owner,
         _not_told,
         _container,
@@ -122,6 +122,7 @@ def _not_computed(facts: Facts) -> Iterator[Answer]:
         "pending": f"Being computed{waits}.",
         "partially materialized": f"Only a part is computed{_of_blocks(facts)}.",
         "abstract": "Has no elements and never will: it only describes them.",
+        "virtual": "Keeps none of its items: each is made when it is asked for.",
         "reserved-not-resident": f"{size(later)} are reserved; {_in_memory(fact)}",
         "zero-page": f"All zeros: its {size(later)} take no memory until they are written.",
         "on device": f"Its {size(later)} are on a device." if later else "Its data is on a device.",
@@ -298,15 +299,6 @@ def _owner(facts: Facts) -> Iterator[Answer]:
     yield answer("owner", text, "buffer.owns", costs_bytes=buffer.logical_bytes)
 
 
-def _virtual(facts: Facts) -> Iterator[Answer]:
-    """A range: its items follow from a rule."""
-    fact = known(facts, "materialization")
-    if fact is not None and fact.state == "virtual":
-        yield answer(
-            "virtual", "Keeps none of its items: each is made when it is asked for.", "materialization.state"
-        )
-
-
 def _not_told(facts: Facts) -> Iterator[Answer]:
     """Bytes of which the library does not tell whose they are; a pointer of which nothing is told."""
     buffer, found = known(facts, "buffer"), known(facts, "object")
@@ -315,7 +307,7 @@ def _not_told(facts: Facts) -> Iterator[Answer]:
     if found.type_name == "PyCapsule":
         text = "A pointer for C code; nothing tells how many bytes it leads to, or whose they are."
         yield answer("capsule", text, "buffer.owns", certain=False)
-    elif (total := number(buffer.logical_bytes)) and buffer.owns.reason != "not asked":
+    elif (total := number(buffer.logical_bytes)) and buffer.owns != NOT_ASKED:
         text = f"Has {size(total)}; whose they are is not known: {buffer.owns.reason}."
         yield answer("owner-not-told", text, "buffer.owns", certain=False, costs_bytes=total)
 
