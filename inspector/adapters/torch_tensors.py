@@ -211,8 +211,9 @@ def _of_sparse(what: str, found: Tensor, logical: int) -> Told:
     if found.kind == "SparseTensorImpl":
         seen.append(field("coalesced_", "true" if found.coalesced else "false: duplicates pending"))
     layers = [Layer("wrapper", what, evidence=tuple(seen), would=("to_dense()",), would_not=("repr",))]
-    for part in found.parts:
-        text = f"{dtype_name(part.dtype)} {part.shape}"
+    for at, part in enumerate(found.parts, 1):
+        name = "values" if at == len(found.parts) else "indices"
+        text = f"{name} {dtype_name(part.dtype)} {part.shape}"
         spans = tuple(block.range for block in _block(part, "") if block.range.bytes)
         layers.append(Layer("buffer", text, spans=spans, depth=1))
     return Told(tuple(layers), "virtual", logical)

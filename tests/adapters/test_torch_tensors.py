@@ -159,6 +159,8 @@ def test_a_sparse_tensor_is_its_stored_elements(told: Tell) -> None:
     assert "duplicates" in answer_text(told(twice)) and "duplicates" not in answer_text(answer)
     rows = told(torch.eye(1000).to_sparse_csr())
     assert [layer.level for layer in rows.layers] == ["wrapper", "buffer", "buffer", "buffer"]
+    (said, *_) = inspector.inspect(x, name="x").answers.rows
+    assert said.text.startswith("Has 20 kB in 2 blocks: `indices` and `values`; as one dense array")
 
 
 def answer_text(answer: Told) -> str:

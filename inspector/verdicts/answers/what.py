@@ -51,6 +51,7 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         _shared_until_written,
         _view,
         _blocks,
+        _virtual,
         _owner,
         _not_told,
         _container,
@@ -122,7 +123,6 @@ def _not_computed(facts: Facts) -> Iterator[Answer]:
         "pending": f"Being computed{waits}.",
         "partially materialized": f"Only a part is computed{_of_blocks(facts)}.",
         "abstract": "Has no elements and never will: it only describes them.",
-        "virtual": "Keeps none of its items: each is made when it is asked for.",
         "reserved-not-resident": f"{size(later)} are reserved; {_in_memory(fact)}",
         "zero-page": f"All zeros: its {size(later)} take no memory until they are written.",
         "on device": f"Its {size(later)} are on a device." if later else "Its data is on a device.",
@@ -299,6 +299,14 @@ def _owner(facts: Facts) -> Iterator[Answer]:
     yield answer("owner", text, "buffer.owns", costs_bytes=buffer.logical_bytes)
 
 
+def _virtual(facts: Facts) -> Iterator[Answer]:
+    """A range: its items follow from a rule. What keeps some of its elements, as a sparse matrix, is none."""
+    fact = known(facts, "materialization")
+    if fact is not None and fact.state == "virtual" and not any(part.level == "buffer" for part in fact.layers):
+        text = "Keeps none of its items: each is made when it is asked for."
+        yield answer("virtual", text, "materialization.state")
+
+
 def _not_told(facts: Facts) -> Iterator[Answer]:
     """Bytes of which the library does not tell whose they are; a pointer of which nothing is told."""
     buffer, found = known(facts, "buffer"), known(facts, "object")
@@ -315,11 +323,12 @@ def _not_told(facts: Facts) -> Iterator[Answer]:
 def _blocks(facts: Facts) -> Iterator[Answer]:
     """Several blocks of bytes that are no columns: a sparse matrix, an array with a mask."""
     buffer, fact = known(facts, "buffer"), known(facts, "materialization")
-    if buffer is None or fact is None or len(buffer.spoken) < 2 or known(facts, "model"):
+    if buffer is None or fact is None or known(facts, "model"):
         return
+    seen = [way for way in buffer.spoken if not isinstance(way.exposure, Unknown)]
     blocks = [layer.what.partition(" ")[0] for layer in fact.layers if layer.level == "buffer"]
     total, later = number(buffer.logical_bytes), number(fact.logical_bytes)
-    if len(blocks) != len(buffer.spoken) or not total:
+    if len(blocks) != len(seen) or len(seen) < 2 or not total:
         return
     names = [code(name) for name in blocks if name.isidentifier()]
     which = f": {listed(names)}" if len(set(names)) == len(blocks) <= MOST_BLOCKS else ""
