@@ -302,7 +302,9 @@ def _owner(facts: Facts) -> Iterator[Answer]:
 def _virtual(facts: Facts) -> Iterator[Answer]:
     """A range: its items follow from a rule. What keeps some of its elements, as a sparse matrix, is none."""
     fact = known(facts, "materialization")
-    if fact is not None and fact.state == "virtual" and not any(part.level == "buffer" for part in fact.layers):
+    if fact is None or fact.state != "virtual":
+        return
+    if not any(layer.level == "buffer" for layer in fact.layers):
         text = "Keeps none of its items: each is made when it is asked for."
         yield answer("virtual", text, "materialization.state")
 
