@@ -144,8 +144,8 @@ def arrays(x: Any) -> tuple[Any, ...]:
     if name in ARRAYS:
         return tuple(_inner(x))
     if name == "MultiIndex":
-        codes = _get(x, "_codes")
-        return tuple(array for array in (codes[i] for i in range(len(codes))) if is_array(array))
+        codes = (code for code in list.__iter__(_get(x, "_codes")) if is_array(code))
+        return (*codes, *(array for level in list.__iter__(_get(x, "_levels")) for array in arrays(level)))
     return tuple(_inner(_get(x, "_data")))
 
 

@@ -45,6 +45,8 @@ def test_made_in_memory(pillow: Any, look: Look) -> None:
     assert look(pillow.new("L", (4, 3))).logical_bytes == 12
     assert look(pillow.new("L", (0, 0))).logical_bytes == 0
     assert isinstance(look(pillow.Image()).state, Unknown)
+    (said, *_) = inspector.inspect(pillow.new("RGB", (1000, 1000)), name="x").answers.rows
+    assert said.text == "Has 4.0 MB in C."
 
 
 def test_over_a_buffer_the_first_write_copies(pillow: Any, look: Look) -> None:

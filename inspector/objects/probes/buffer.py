@@ -67,7 +67,7 @@ def _compose(
     nobody = (
         Unknown(NOT_ASKED.reason)
         if adapter is None
-        else Unknown("none here: closed, released, empty or not made yet")
+        else Unknown("no address of its bytes is known: closed, released, empty, kept in C, or not made yet")
     )
     many = blocks_of(adapter, subject.get(), blocks) if adapter is not None else 0
     if many > 1:

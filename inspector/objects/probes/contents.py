@@ -21,6 +21,7 @@ from inspector.objects.layers.plain import INSTANCES, plain
 from inspector.objects.ownership.rows import key_text
 from inspector.objects.reach.boxes import MOST_SLOTS, Words, boxes
 from inspector.objects.reach.reached import Walked, blocks_of, distinct, piece_of, walked
+from inspector.objects.reach.tracebacks import variables
 from inspector.objects.referents import referents
 
 if TYPE_CHECKING:  # imported for a container
@@ -42,6 +43,9 @@ _CONTAINERS: Final = (
     types.MethodType,
     types.SimpleNamespace,
 )
+_PAUSED: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+_KEEPERS: Final = (*_PAUSED, type(functools.lru_cache(abs)))
+"""Types with an adapter of the language, which tells their state and not what they hold."""
 _KEYED: Final = (list, tuple, dict)
 _PLAIN: Final = (int, float, complex, str, bytes, bytearray, bool, type(None), dict, list, tuple)
 _BYTES: Final = (bytes, bytearray)
@@ -55,7 +59,8 @@ def contents(subject: _native.Subject) -> Contents | None:
     """The column `contents`; None if the object is no container, or its bytes are known to an adapter."""
     x = subject.get()
     kind = type(x)
-    if not _is_container(kind) or adapter_of(kind) is not None:
+    is_exception = _is_exception(kind)
+    if not is_exception and not _is_container(kind):
         return None
     from inspector.facts.contents import Contents
 
@@ -64,13 +69,18 @@ def contents(subject: _native.Subject) -> Contents | None:
     for key, value in islice(_pairs(x), MOST_PAIRS):
         keys.setdefault(id(value), []).append(key)
         values.setdefault(id(value), _native.Subject(value))
-    rows, kinds, complete = walked([*values.values(), subject], once=True)
+    roots = list(values.values())
+    if not is_exception:  # its frames refer to the module's names too, which it does not keep
+        roots.append(subject)
+    rows, kinds, complete = walked(roots, once=True)
     held = [one for row in rows for one in row[3]]
     arrays = [one for one in held if not any(type(one) is kind for kind in _BYTES)]
-    own = _native.names({"x": subject})[0][4]
+    own = 0 if is_exception else _native.names({"x": subject})[0][4]
     opaque = [*filter(_is_opaque, kinds), *(type(one) for one in arrays[:MOST_ASKED] if _is_in_graph(one))]
     return Contents(
-        max(sum(row[2] for row in rows) - 1, 0),  # without itself; nothing where it is never freed
+        max(
+            sum(row[2] for row in rows) - (not is_exception), 0
+        ),  # without itself; nothing where it is never freed
         max(sum(row[1] for row in rows) - own, 0) + _payload(held),
         len(arrays),
         _payload(arrays),
@@ -114,6 +124,8 @@ def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
     elif type(x) is types.SimpleNamespace:
         kept = types.SimpleNamespace.__dict__["__dict__"].__get__(x)
         yield from ((Place(f".{name}"), one) for name, one in islice(kept.items(), MOST_PAIRS))
+    elif _is_exception(type(x)):
+        yield from ((Place(f"{name} of {function}"), one) for name, function, one in variables(x))
     elif type(x) is types.FunctionType and x.__closure__:
         for name, cell in zip(x.__code__.co_freevars, x.__closure__, strict=True):
             yield from ((Place(name), one) for one in referents((cell,)))
@@ -157,8 +169,16 @@ def _is_in_graph(x: Any) -> bool:
     return told.get("autograd", "no") != "no"
 
 
+def _is_exception(kind: type) -> bool:
+    return any(base is BaseException for base in type_bases(kind))
+
+
 def _is_container(kind: type) -> bool:
     """Whether it is a container of Python's, a function, or an instance of a class statement."""
+    if any(kind is one for one in _KEEPERS):
+        return True
+    if adapter_of(kind) is not None:
+        return False
     if any(base is one for base in type_bases(kind) for one in _CONTAINERS):
         return True
     return kind is not object and plain(kind) is INSTANCES

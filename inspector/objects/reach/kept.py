@@ -4,10 +4,8 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import FrameType, TracebackType
 from typing import Any, Final
 
-from inspector import _native
 from inspector._native import Subject
 from inspector.adapters.base import Elements, type_name
 from inspector.adapters.registry import adapter_of
@@ -18,13 +16,11 @@ from inspector.facts.unknown import Address, Unknown
 from inspector.objects.layers.pages import residency, resident_bytes
 from inspector.objects.layouts.overlap import Nested, merged
 from inspector.objects.reach.reached import Reached
+from inspector.objects.reach.tracebacks import variables
 
 Spans = list[tuple[int, int]]
 LEAST_BYTES: Final = 4_096
 """Of fewer bytes there is no row."""
-MOST_FRAMES: Final = 100
-_SHELL: Final = ("/IPython/", "/ipykernel/")
-"""Folders of the code that runs cells: its variables are not the user's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +41,9 @@ def roots(history: Mapping[str, tuple[Any, str]]) -> Iterator[Root]:
     for name in ("last_exc", "last_value"):
         error = vars(sys).get(name)
         if isinstance(error, BaseException):
-            yield from _variables(vars(BaseException)["__traceback__"].__get__(error))
+            for variable, function, held in variables(error):
+                yield Root(Subject(held), variable, "traceback", f"a local of {function}")
             yield Root(Subject(error), f"sys.{name}", "traceback", "the last exception")
-
-
-def _variables(traceback: TracebackType | None) -> Iterator[Root]:
-    """The variables of the frames of a traceback, the innermost frame first."""
-    frames = list[FrameType]()
-    while traceback is not None and len(frames) < MOST_FRAMES:
-        frames.append(traceback.tb_frame)
-        traceback = traceback.tb_next
-    for frame in reversed(frames):
-        code = frame.f_code
-        if any(folder in code.co_filename for folder in _SHELL):
-            continue
-        for name, value in _native.frame_locals(frame):
-            yield Root(Subject(value), name, "traceback", f"a local of {code.co_qualname}")
 
 
 def title(kind: type, blocks: tuple[Elements, ...]) -> str:

@@ -160,11 +160,12 @@ def exports(facts: Facts) -> Iterator[Answer]:
     stop = f"{'stops' if held == 1 else 'stop'} it from {stop}"
     named = [one for one in refs.owners if one.kind == "base" and one.path] if refs is not None else []
     release = all(one.do.endswith(".release()") for one in named)
-    noun, do = ("memoryview", "`.release()`") if named and release else ("consumer of its buffer", "delete")
+    noun, do = ("memoryview", "`.release()`") if named and release else ("consumer", "delete")
     who = f": {listed(code(one.path) for one in named[:MOST_NAMED])}" if named else ""
+    of = " of its buffer" if noun == "consumer" else ""
     left = max(held - len(named), 0)
     cure = f"; {do} {'it' if held == 1 else 'them'}" if named and not left else ""
     if not named and not isinstance(getattr(getattr(refs, "owners", None), "scan", None), Scan):
         cure = f"; `--owners` names {'it' if held == 1 else 'them'}"
-    text = f"{counted(held, noun)} {stop}{who}{cure}."
+    text = f"{counted(held, noun)}{of} {stop}{who}{cure}."
     yield answer("exports", text, "buffer.exports", "refs.owners", about=tuple(one.path for one in named))

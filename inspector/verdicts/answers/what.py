@@ -15,6 +15,7 @@ from inspector.facts.namespace import NOT_ASKED
 from inspector.facts.parts import Parts
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, ImmortalType, Unknown
+from inspector.verdicts.answers.holding import kept, weight
 from inspector.verdicts.answers.index import Grid, part_of
 from inspector.verdicts.answers.words import (
     LEAST_KEPT_BYTES,
@@ -39,6 +40,8 @@ _COUNTED_IN_CPP = "Arrow buffer"
 MOST_BLOCKS = 4
 _CALLS = {"next()": "Makes its items one by one, when `next()` asks for them.", "a call": ""}
 """What lazy objects of Python wait for -> the sentence; "" where it is not worth one."""
+_FUTURES = (("lazy", "result()"), ("pending", "result()"), ("pending", "await"))
+"""Futures without a result by what they wait for: that somebody computes it is not known."""
 
 
 def what(name: str, facts: Facts) -> Iterator[Answer]:
@@ -53,8 +56,9 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         _blocks,
         _virtual,
         _owner,
+        _without_buffer,
         _not_told,
-        _container,
+        weight,
         _opaque,
     )
     yield from next((found for rule in rules if (found := tuple(rule(facts)))), ())
@@ -107,11 +111,17 @@ def _not_computed(facts: Facts) -> Iterator[Answer]:
         return
     if fact.state == "lazy" and fact.waits_for in _CALLS:
         if said := _CALLS[fact.waits_for]:
-            yield answer("lazy", said, "materialization.state")
+            until = kept(facts, " Until it ends it keeps ", ".")
+            yield answer("lazy", f"{said}{until}", "materialization.state", "contents.bytes")
         return
     if fact.state == "partially materialized" and fact.waits_for == "a call":
-        kept = counted(int(fact.layers[0].evidence[0].says), "result")
-        yield answer("cache", f"Keeps {kept} of earlier calls.", "materialization.layers")
+        results = counted(int(fact.layers[0].evidence[0].says), "result")
+        text = f"Keeps {results} of earlier calls{kept(facts, ', ')}."
+        yield answer("cache", text, "materialization.layers", "contents.bytes")
+        return
+    if (fact.state, fact.waits_for) in _FUTURES:
+        text = f"Has no result yet; {code(fact.waits_for)} waits for it."
+        yield answer("no-result", text, "materialization.state")
         return
     later = number(fact.logical_bytes)
     if fact.state == "lazy" and not later and not fact.waits_for:
@@ -309,6 +319,18 @@ def _virtual(facts: Facts) -> Iterator[Answer]:
         yield answer("virtual", text, "materialization.state")
 
 
+def _without_buffer(facts: Facts) -> Iterator[Answer]:
+    """Bytes that no protocol shows: an open BytesIO, the pixels of an image."""
+    fact = known(facts, "materialization")
+    if fact is None or fact.state != "owned" or known(facts, "contents"):
+        return
+    shown = number(getattr(known(facts, "buffer"), "logical_bytes", 0))
+    if (total := number(fact.logical_bytes)) and not shown:
+        is_seen = any(layer.spans for layer in fact.layers)
+        text = f"Owns its {size(total)}." if is_seen else f"Has {size(total)} in C."
+        yield answer("owner", text, "materialization.logical_bytes", costs_bytes=total)
+
+
 def _not_told(facts: Facts) -> Iterator[Answer]:
     """Bytes of which the library does not tell whose they are; a pointer of which nothing is told."""
     buffer, found = known(facts, "buffer"), known(facts, "object")
@@ -328,7 +350,7 @@ def _blocks(facts: Facts) -> Iterator[Answer]:
     if buffer is None or fact is None or known(facts, "model"):
         return
     seen = [way for way in buffer.spoken if not isinstance(way.exposure, Unknown)]
-    blocks = [layer.what.partition(" ")[0] for layer in fact.layers if layer.level == "buffer"]
+    blocks = [_block_name(layer.what) for layer in fact.layers if layer.level == "buffer"]
     total, later = number(buffer.logical_bytes), number(fact.logical_bytes)
     if len(blocks) != len(seen) or len(seen) < 2 or not total:
         return
@@ -337,6 +359,12 @@ def _blocks(facts: Facts) -> Iterator[Answer]:
     dense = f"; as one dense array it would be {size(later)}" if later > 2 * total else ""
     text = f"Has {size(total)} in {counted(len(blocks), 'block')}{which}{dense}."
     yield answer("blocks", text, "buffer.logical_bytes", "materialization.layers", costs_bytes=total)
+
+
+def _block_name(said: str) -> str:
+    """ "data" of "data float64 (10,)"; "" for a block without a name, "float64 (10,)"."""
+    name, *element = said.partition(" (")[0].split(" ")
+    return name if element else ""
 
 
 def _opaque(facts: Facts) -> Iterator[Answer]:
@@ -363,32 +391,3 @@ def _sharer(buffer: Buffer) -> Answer:
     seen = "the other" if count == 1 else "the others"
     text = f"Shares its {whole} with {others}: a write through one is seen in {seen}."
     return answer("shared-bytes", text, "buffer.sharers", about=(name,), costs_bytes=buffer.logical_bytes)
-
-
-def _container(facts: Facts) -> Iterator[Answer]:
-    """What a container weighs with all that it holds."""
-    held, found = known(facts, "contents"), known(facts, "object")
-    if held is None or found is None or isinstance(found.size_bytes, Unknown):
-        return
-    kept = known(facts, "autograd")
-    whole = number(kept.retained_bytes) if kept is not None else 0
-    total = max(found.size_bytes + held.bytes, whole)
-    inside = f", {_share(held.arrays_bytes, total)} in {counted(held.arrays, 'array')}" if held.arrays else ""
-    if held.items and held.items[0].key[:1] != "[" and held.items[0].bytes > 0.95 * total:
-        most = held.items[0]
-        inside = f", nearly all in its {code(most.key)}: {with_article(most.what)}"
-        if held.arrays > 1:
-            inside = f", nearly all in {counted(held.arrays, 'array')} of its {code(most.key)}"
-    opaque = () if whole else held.opaque[:3]
-    besides = f", besides what C code keeps for {listed(map(code, opaque))}" if opaque else ""
-    if held.complete:
-        text = f"{size(total)} in all{inside}{besides}."
-    else:
-        text = (
-            f"More than {size(total)} in all{inside}: {counted(held.objects, 'object')} inside were counted."
-        )
-    yield answer("weight", text, "object.size_bytes", "contents.bytes", costs_bytes=total)
-
-
-def _share(part: int, whole: int) -> str:
-    return "nearly all" if part > 0.95 * whole else f"{size(part)} of it"

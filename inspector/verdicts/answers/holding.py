@@ -1,0 +1,71 @@
+"""What the object holds: a container, a callable, a paused generator, an exception's traceback."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from inspector.facts.amounts import counted, size, with_article
+from inspector.facts.answers import Answer
+from inspector.facts.contents import Contents
+from inspector.facts.unknown import Unknown
+from inspector.verdicts.answers.words import LEAST_KEPT_BYTES, answer, code, known, listed, number
+
+Facts = Mapping[str, Any]
+LET_GO = "with_traceback(None)"
+"""The method of an exception that drops its traceback."""
+
+
+def kept(facts: Facts, before: str, after: str = "") -> str:
+    """What it holds between two texts, where that is worth a sentence; else ""."""
+    fact = known(facts, "contents")
+    if fact is None or fact.bytes < LEAST_KEPT_BYTES:
+        return ""
+    return f"{before}{'' if fact.complete else 'more than '}{size(fact.bytes)}{after}"
+
+
+def weight(facts: Facts) -> Iterator[Answer]:
+    """What a container weighs with all that it holds."""
+    held, found = known(facts, "contents"), known(facts, "object")
+    if held is None or found is None or isinstance(found.size_bytes, Unknown):
+        return
+    if getattr(known(facts, "materialization"), "waits_for", ""):
+        return
+    if "BaseException" in found.type_mro:
+        yield from _traceback(held)
+        return
+    kept = known(facts, "autograd")
+    whole = number(kept.retained_bytes) if kept is not None else 0
+    total = max(found.size_bytes + held.bytes, whole)
+    inside = f", {_share(held.arrays_bytes, total)} in {counted(held.arrays, 'array')}" if held.arrays else ""
+    if held.items and held.items[0].key[:1] != "[" and held.items[0].bytes > 0.95 * total:
+        most = held.items[0]
+        inside = f", nearly all in its {code(most.key)}: {with_article(most.what)}"
+        if held.arrays > 1:
+            inside = f", nearly all in {counted(held.arrays, 'array')} of its {code(most.key)}"
+    opaque = () if whole else held.opaque[:3]
+    besides = f", besides what C code keeps for {listed(map(code, opaque))}" if opaque else ""
+    if held.complete:
+        text = f"{size(total)} in all{inside}{besides}."
+    else:
+        text = (
+            f"More than {size(total)} in all{inside}: {counted(held.objects, 'object')} inside were counted."
+        )
+    yield answer("weight", text, "object.size_bytes", "contents.bytes", costs_bytes=total)
+
+
+def _share(part: int, whole: int) -> str:
+    return "nearly all" if part > 0.95 * whole else f"{size(part)} of it"
+
+
+def _traceback(held: Contents) -> Iterator[Answer]:
+    """What an exception keeps: the variables of the functions that its traceback names."""
+    if held.bytes < LEAST_KEPT_BYTES or not held.items:
+        return
+    most = held.items[0]
+    variable, _, function = most.key.partition(" of ")
+    where = f"{_share(most.bytes, held.bytes)} in {code(variable)} of {code(function)}"
+    least = "" if held.complete else "more than "
+    text = (
+        f"Its traceback keeps {least}{size(held.bytes)} of variables, {where}; {code(LET_GO)} lets them go."
+    )
+    yield answer("traceback-keeps", text, "contents", do=LET_GO, costs_bytes=held.bytes)
