@@ -93,10 +93,3 @@ def _part(kind: str, part: AccountPart) -> tuple[tuple[Span, ...], ...]:
         text(size(part.resident_bytes)),
         text(f"{part.count:,}" if part.count else ""),
     )
-
-
-def _sample() -> tuple[Block, ...]:
-    arrays = AccountRow("buffers", 210_000_000, 210_000_000, (AccountPart("numpy.ndarray", 210_000_000, 4),))
-    kept = (AccountPart("glibc's malloc", 60_000_000, 0), AccountPart("Python's allocator", 3_000_000, 0))
-    free = AccountRow("free", 63_000_000, 63_000_000, kept)
-    return blocks(Account(1, True, 273_000_000, 270_000_000, 0, (arrays, free), 53_000_000))

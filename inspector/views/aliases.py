@@ -2,9 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from inspector.facts.aliases import Alias, Aliases
-from inspector.facts.finding import finding
 from inspector.facts.memory import Range
-from inspector.facts.unknown import Address
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.materialization import danger
@@ -58,18 +56,3 @@ def bar(part: Range, low: int, high: int) -> str:
     first = min((part.start - low) * BAR // extent, BAR - 1)
     last = max(-(-(part.stop - low) * BAR // extent), first + 1)
     return "·" * first + "█" * (last - first) + "·" * (BAR - last)
-
-
-def sample() -> Aliases:
-    """A saved fact: an array, its view and a tensor."""
-    whole, half = Range(Address(0x7F0000), Address(0x7F0320)), Range(Address(0x7F0190), Address(0x7F0320))
-    return Aliases(
-        (
-            Alias("a", "ndarray", "numpy", Address(0x5000), whole, 800, "owned", True, True),
-            Alias("t", "Tensor", "torch", Address(0x5100), whole, 800, "shared-foreign", True, False),
-            Alias("ndarray", "ndarray", "numpy", Address(0x5200), half, 400, "view", False, False),
-        ),
-        1234,
-        0,
-        (finding("unnoticed-write", "a can write to bytes of torch"),),
-    )

@@ -70,21 +70,3 @@ def _joined(told: Iterable[Answer]) -> tuple[Span, ...]:
     for row in told:
         found += [Span(" "), *sentence(row)] if found else sentence(row)
     return tuple(found)
-
-
-def _sample() -> Answers:
-    def told(slug: str, text: str, bytes_: int = 0) -> Answer:
-        return Answer(slug, text, True, ("b", "a"), ("buffer.holders",), "", bytes_)
-
-    return Answers(
-        (
-            told("view-of", "A view of `a`: every 2nd row and every 3rd column, transposed."),
-            told("write-changes", "Writing to `b` changes `a`."),
-            told(
-                "keeps-base",
-                "While `b` lives, all 8.0 MB of `a` stay; `b.copy()` would keep 1.3 MB.",
-                8_000_000,
-            ),
-            told("c-code-copies", "1.3 MB are copied first where contiguous elements are wanted.", 1_300_000),
-        )
-    )

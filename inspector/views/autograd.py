@@ -35,12 +35,3 @@ def _saved(fact: Autograd) -> str:
 
 def _row(one: SavedTensor) -> tuple[tuple[Span, ...], ...]:
     return text(one.node, "code"), text(one.what), text(size(one.bytes)), text(one.again, "dim")
-
-
-def _sample() -> Autograd:
-    rows = (
-        SavedTensor("PowBackward0", "float32 (2000, 1000)", 8_000_000, ""),
-        SavedTensor("ReluBackward0", "float32 (2000, 1000)", 8_000_000, ""),
-        SavedTensor("AddmmBackward0", "float32 (2000, 1000)", 8_000_000, "saved before"),
-    )
-    return Autograd(1, 1, 3, 16_000_000, 0, 16_002_112, rows)

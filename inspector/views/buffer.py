@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from inspector.facts.amounts import counted
 from inspector.facts.buffer import Buffer, Exposure, Holder
 from inspector.facts.memory import Mapping, Range
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size, total
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
@@ -160,19 +160,3 @@ def _names(fact: Buffer) -> Iterator[Block]:
         rows = tuple((text(name), text(value, "dim")) for name, value in fact.facts)
         head = Line("library", (Span(str(len(rows))), Span("  facts under the library's own names", "dim")))
         yield Fold(head, (Table(("", ""), rows),), shown=0)
-
-
-def _sample() -> Buffer:
-    place, whole = Range(Address(0x55D0A0), Address(0x55D100)), Range(Address(0x55D000), Address(0x620500))
-    heap = Mapping("heap", "rw-p", Unknown("not in a file"), 0, Unknown("not asked"), whole)
-    return Buffer(
-        logical_bytes=96,
-        range=place,
-        mapping=heap,
-        owns=False,
-        holders=(Holder("ndarray", "ndarray", Address(0x7F0010), "base", True, 800_000, whole, 3),),
-        readonly=False,
-        exports=Unknown("ndarray keeps no count of its exports"),
-        spoken=(),
-        facts=(("PyArray_NDIM", "2"), ("PyArray_SIZE", "12")),
-    )

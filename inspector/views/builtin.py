@@ -3,9 +3,8 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
 
-from inspector.facts.native import Method, Place
 from inspector.facts.object import Builtin
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Line, Span, text
 from inspector.views.place import flag_text, place_spans
 from inspector.views.view import blocks
@@ -40,11 +39,3 @@ def _blocks(fact: Builtin) -> Iterator[Block]:
         explain="The vectorcall function (PEP 590): how CPython passes the arguments.",
         link="docs/reference/card.md#builtin",
     )
-
-
-def _sample() -> Builtin:
-    library = "/home/ann/sample.cpython-311-x86_64-linux-gnu.so"
-    gcd = Place(Address(0x7F00_0000_1000), library, "py_gcd", 0)
-    method = Method("gcd", ("METH_VARARGS",), gcd, "Greatest common divisor")
-    no_vectorcall = Unknown("called through tp_call: no vectorcall")
-    return Builtin("builtin_function_or_method", method, "", "sample", no_vectorcall)

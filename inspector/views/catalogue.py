@@ -51,11 +51,3 @@ def _count(one: Count) -> Line:
     called = f"{counted(one.operations, 'operation')}, {counted(one.cases, 'call')}"
     odd = f", of {one.disagree:,} a trace says something else" if one.disagree else ""
     return Line(f"{one.library} {one.version}", text(called + odd), text(""), _MEANING, _LINK)
-
-
-def _sample() -> tuple[Block, ...]:
-    rows = (
-        Rule("numpy.ravel", "np.ravel(x)", "copy if with gaps, else view", ("1.26.4", "2.4.6"), 0.5),
-        Rule("numpy.ravel", "np.ravel(x, order='F')", "view if one axis, else copy", ("2.4.6",), 1.0),
-    )
-    return blocks(Rules(rows, (Count("numpy", "2.4.6", 1, 12, 12, 0, 0),)))

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 from inspector.facts.chain import Chain
 from inspector.facts.refs import Owner
-from inspector.facts.unknown import Address, Unknown
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
 
@@ -39,18 +38,3 @@ def _row(owners: tuple[Owner, ...], i: int) -> tuple[tuple[Span, ...], ...]:
         text(held, "good" if last else "fact"),
         text(owners[i].kind, "dim"),
     )
-
-
-def _sample() -> tuple[Block, ...]:
-    native = Unknown("held by a Python object")
-
-    def owner(kind: str, holder: str, key: str) -> Owner:
-        return Owner(kind, holder, key, 1, True, Address(0x7F0000001000), native, native)
-
-    owners = (
-        owner("global", "app", "bus"),
-        owner("attribute", "app.Bus", ".listeners"),
-        owner("item", "dict (3 items)", "['price']"),
-        owner("cell", "function on_price", "rows"),
-    )
-    return blocks(Chain(True, owners, "12,431 objects followed in 1.1 ms"))

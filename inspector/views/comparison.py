@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inspector.facts.amounts import counted
-from inspector.facts.answers import Answer
 from inspector.facts.comparison import Change, Comparison, Side, Strided
 from inspector.facts.sharing import Pair, PartSharing
 from inspector.facts.unknown import Unknown
@@ -173,22 +172,3 @@ def _cell(pair: Pair | None) -> tuple[Span, ...]:
         return text("-", "dim")
     count = pair.sharing.overlap_bytes
     return text("shares" if isinstance(count, Unknown) else size(count))
-
-
-def _sample() -> Comparison:
-    from inspector.facts.memory import Range
-    from inspector.facts.sharing import Sharing
-    from inspector.facts.unknown import Address
-
-    nobody = Unknown("it has no bytes of elements")
-    start = Address(0x5000)
-    whole = Strided(start, (4, 6), (48, 8), 8, "float64", ())
-    part = Strided(start, (2, 2), (24, 96), 8, "float64", ())
-    sides = (
-        Side("a", "ndarray", "numpy", Address(0x100), True, 192, (), False, "in place", (whole,), 1, 0, ""),
-        Side("b", "ndarray", "numpy", Address(0x200), False, 32, (), False, "in place", (part,), 1, 0, ""),
-    )
-    said = Answer("view-of", "`b` is a view of `a`.", True, ("a", "b"), (), "", 32)
-    sharing = Sharing(True, 32, (Range(start, Address(0x50C0)),))
-    changes = (Change("layout", "strides_bytes", "(48, 8)", "(24, 96)"),)
-    return Comparison("a", "b", False, changes, sharing, sides, nobody, answers=(said,))

@@ -207,23 +207,3 @@ def _finding(row: Balanced) -> Line:
         words = f"kept-by-c: {many} to {row.name} more than the result holds: kept by C, or leaked"
         cure = "Py_DECREF the new references"
     return Line("warn", text(words, "danger"), text(cure, "dim"), link=f"{PAGE}#the-balance-of-references")
-
-
-def sample() -> tuple[Compiled, CellCall]:
-    """Sample facts: a vector times a scalar, which steals a borrowed dtype."""
-    function = CompiledFunction(
-        "vector_times_scalar",
-        "PyObject *vector_times_scalar(PyArrayObject *x, PyArrayObject *y)",
-        "C-API, holds the GIL",
-    )
-    built = Compiled(
-        "vector_times_scalar", "5d0c43d2a6f1b7e9", False, True, "(1, 0)",
-        "~/.cache/native-inspector/c/5d0c", 41_984, "gcc -O2 -g ...", 412_000_000, (), (function,),
-    )  # fmt: skip
-    rows = (
-        Balanced("x", "ndarray", 2, 2, 0, "balanced"),
-        Balanced("x.dtype", "dtype('float64')", 61, 61, 1, "over-released"),
-        Balanced("y", "ndarray", 2, 2, 0, "balanced"),
-    )
-    call = CellCall("vector_times_scalar", 3_100, False, "", "ndarray float64 (3,)", rows)
-    return built, call

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 from inspector.facts.amounts import counted, size
 from inspector.facts.contents import Contents, Item
-from inspector.facts.unknown import Address
 from inspector.views.boxes import pictured
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
@@ -49,11 +48,3 @@ def _row(item: Item) -> tuple[tuple[Span, ...], ...]:
     if item.places > 1:
         said += [Span(f"{', ' if said else ''}in {item.places:,} places", "dim")]
     return text(item.key, "code"), text(item.what), text(size(item.bytes)), tuple(said)
-
-
-def _sample() -> Contents:
-    rows = (
-        Item("['big']", "ndarray float64 (3000000,)", 24_000_000, Address(64), 1, "x"),
-        Item("['rows']", "list (3 items)", 448, Address(128), 2),
-    )
-    return Contents(4, 24_000_448, 1, 24_000_000, True, rows)

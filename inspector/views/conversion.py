@@ -13,7 +13,6 @@ from inspector.facts.conversion import (
     Loss,
     Materialized,
     Seen,
-    Site,
     Trace,
     Value,
 )
@@ -351,45 +350,3 @@ def _footer(fact: Trace) -> Line:
 
 def _skipped(fact: Trace) -> str:
     return f"  a sample: {fact.calls_skipped:,} calls from Python left out" if fact.calls_skipped else ""
-
-
-def sample() -> Trace:
-    """A sample fact: a list converted to an array, a transpose made contiguous, a view."""
-    from inspector.facts.conversion import Span as Bytes
-
-    unknown = Unknown("not in a notebook")
-
-    def site(line: int, said: str) -> Site:
-        return Site("cell", line, "<module>", 7, said)
-
-    def array(address: int, count: int, order: str, kind: str = "f") -> Value:
-        span = Bytes(address, count * 8, count * 8, 8, kind, order, False)  # type: ignore[arg-type]
-        return Value("numpy.ndarray", "", address, (span,), 0, "")  # type: ignore[arg-type]
-
-    rows = Value("list", "", 1, (), 1_000_000, "float")  # type: ignore[arg-type]
-    read = Conversion("PyNumber_Float", "to native", "new", "", ("0.5",), 10**6, 0, "numpy", 11_000_000, 1)
-    made = Conversion("PyArray_NewFromDescr", "to Python", "new", "", (), 1, 0, "numpy", 1_000, 1)
-    first, second = site(3, "np.asarray(rows)"), site(4, "np.ascontiguousarray(m.T)")
-    flat, fortran, fresh = array(0x1000, 10**6, "CF"), array(0x1000, 10**6, "F"), array(0x9000000, 10**6, "C")
-    calls = (
-        Call("numpy.asarray", "method", "module", first, 1, (rows,), 0, flat, 0, 1, 26_000_000, 26_000_000,
-             (read, made), (), 0),
-        Call("numpy.ascontiguousarray", "method", "module", second, 1, (fortran,), 0, fresh, 0, 1, 500_000,
-             500_000, (), (), 0),
-    )  # fmt: skip
-    copies = (
-        Copy("copied", 8_000_000, 8_000_000, "likely", "a list has no buffer",
-             "keep it an array from the start", "numpy.asarray", 1, "_multiarray_umath",
-             "list of 1,000,000 float", "ndarray float64", first),
-        Copy("copied", 8_000_000, 8_000_000, "by sample", "layout changes: Fortran order → C order",
-             "keep the layout", "numpy.ascontiguousarray", 1, "_multiarray_umath", "ndarray float64",
-             "ndarray float64", second),
-        Copy("shared", 0, 8_000_000, "certain", "the result's bytes are an argument's", "",
-             "torch.from_numpy", 1, unknown, "ndarray float64", "Tensor", site(5, "torch.from_numpy(m)")),
-    )  # fmt: skip
-    crossings = (
-        Crossing(first, 1, 1_000_001, 26_000_000, 11_001_000),
-        Crossing(second, 1, 0, 500_000, Unknown("no conversion was recorded")),
-    )
-    seen = (Seen("numpy", 2_064, {"wrapper_descriptor": 120}, 1_990, 2_300),)
-    return Trace(calls, 0, copies, (), crossings, seen, 1_000_014, 0, 94_000_000, "record")

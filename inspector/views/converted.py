@@ -133,34 +133,3 @@ def _changed(change: ValueChange, one: Converted) -> Row:
     kind = f"{one.given.kind}, " if one.name and not _measured(one) else ""
     said = f"{what}{kind}{count}{change.before} → {change.after}{at}"
     return (Span("LOST  ", "danger"), Span(clipped(said, WIDTH - 18), "danger"))
-
-
-def sample() -> HostLines:
-    """Two lines: a vector that crosses one by one, and a data frame whose NA are lost."""
-    call = HostPlace("total.R", 10, 10, "total(x)")
-    whole = HostPlace("total.R", 14, 14, "r_to_py(df)")
-    floats = Converted(
-        True, "", HostSide("numeric", 1_000_000, 8_000_000), HostSide("list", 1_000_000, 32_000_056, "float"),
-        "one by one", (), True, 2_000_003, 280_000_000, 1,
-    )  # fmt: skip
-    lost = ValueChange("NA", "", 1, 3, 2, "NA", "-2147483648")
-    column = Converted(
-        True,
-        "a",
-        HostSide("integer", 3, 12),
-        HostSide("numpy.ndarray", 3, 12),
-        "shared",
-        (lost,),
-        True,
-        3,
-        30_000,
-        1,
-    )
-    return HostLines(
-        "R",
-        (
-            HostLine(call, HostPlace("total.R", 6, 6, "py <- r_to_py(v)"), "total", "r_to_py", "", (floats,)),
-            HostLine(whole, whole, "", "r_to_py", "data.frame", (column,)),
-        ),
-        1_100_000_000, 12, "3.11.7",
-    )  # fmt: skip

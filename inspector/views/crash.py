@@ -7,8 +7,7 @@ from typing import Final
 
 from inspector.facts.amounts import counted
 from inspector.facts.crash import Crash, LastCall
-from inspector.facts.stack import Frame, Stack, Stacks
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.stack import stack_table
 from inspector.views.view import blocks
@@ -62,21 +61,4 @@ def _row(run: list[LastCall]) -> Row:
         text(first.function + times, "native"),
         text(first.value),
         text(first.direction or f"thread {first.thread_id}", "dim"),
-    )
-
-
-def sample() -> Crash:
-    """A sample crash with a core file and a trace."""
-    none = Unknown("no debug information")
-    frames = (
-        Frame("native", "store_one", "app.so", none, False),
-        Frame("python", "run", "app.py", "app.py:9", False),
-    )
-    stacks = Stacks(4711, "python3", (Stack(4711, "", frames, "3.11.7", False),), 9)
-    last = (
-        LastCall(4711, "PyLong_AsLong", "to native", "5", 9_000),
-        LastCall(4711, "PyLong_AsLong", "to native", "6", 0),
-    )
-    return Crash(
-        4711, "python3", "SIGSEGV", Address(8), 4711, "store_one (app.so)", stacks, last, 250, ("core",)
     )

@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
 
-from inspector.facts.conversion import Released, Site
-from inspector.facts.unknown import Unknown
+from inspector.facts.conversion import Released
 from inspector.views.amounts import total
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.sites import duration, place
@@ -37,12 +36,3 @@ def _ran(meanwhile: dict[int, int]) -> tuple[Span, ...]:
         return text("no records", "dim")
     count, threads = sum(meanwhile.values()), len(meanwhile)
     return text(f"{count:,} records of {threads:,} {'thread' if threads == 1 else 'threads'}")
-
-
-def sample() -> tuple[Block, ...]:
-    """A call that slept while another thread ran, and one without other threads."""
-    nowhere = Unknown("not in a notebook")
-    one, two = (Site("app.py", line, "<module>", nowhere, "") for line in (3, 5))
-    slept = Released("libc.so.6:usleep", one, 1, 1, 2_300_000, 2_300_000, {2: 34})
-    alone = Released("numpy.dot", two, 1, 4, 91_000, 40_000, {})
-    return tuple(given_up((slept, alone)))

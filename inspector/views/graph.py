@@ -4,7 +4,6 @@
 from collections.abc import Iterator
 
 from inspector.facts.graph import Edge, Graph, Step
-from inspector.facts.unknown import Address
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.plain import clipped
 from inspector.views.view import blocks
@@ -39,15 +38,4 @@ def _row(edge: Edge) -> tuple[tuple[Span, ...], ...]:
         text(clipped(edge.key, _LONGEST), "name"),
         text(clipped(edge.label, _LONGEST)),
         text(f"{sure}{edge.kind}{times}", "dim"),
-    )
-
-
-def _sample() -> Graph:
-    up = Edge("x", "global", "notebook", "", Address(0x7F0000), 1, True, True)
-    item = Edge(
-        "[0]", "item", "list (2 items), global `rows` of notebook", "list", Address(16), 1, True, False
-    )
-    down = Edge("['k']", "item", "list (0 items)", "list", Address(32), 1, True, False)
-    return Graph(
-        "dict", Address(0x7F10), ("notebook.x",), Step((up, item), 0, "2 references"), Step((down,), 0, "")
     )

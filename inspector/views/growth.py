@@ -6,7 +6,6 @@ from typing import Final
 from inspector.facts.account import KINDS, Grown
 from inspector.facts.conversion import Site
 from inspector.facts.growth import Growth, GrowthSource
-from inspector.facts.unknown import Unknown
 from inspector.views.amounts import signed_size, size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.plain import clipped
@@ -82,12 +81,3 @@ def _place(site: Site) -> tuple[Span, ...]:
     """The line of a cell whose number is not known by its line alone."""
     is_nameless = isinstance(site.file, str) and site.file.startswith("<") and not isinstance(site.cell, int)
     return text(f"line {site.line}") if is_nameless else place(site)
-
-
-def _sample() -> tuple[Block, ...]:
-    no = Unknown("not in a notebook")
-    site = Site("t.py", 7, "load", no, "t.to_pandas()")
-    quarters = (6_000_000, 6_000_000, 6_000_000, 6_000_000)
-    one = GrowthSource(24_000_000, 46, site, "libarrow.so.2600", "MemoryPool", (), (), quarters, False)
-    rows = (Grown("mapped", 25_000_000, "libarrow.so.2600"),)
-    return blocks(Growth(25_600_000, rows, (one,), 1 << 19, 0, 2_000_000_000))

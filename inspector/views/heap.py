@@ -88,18 +88,3 @@ def _name_row(change: NameChange) -> tuple[tuple[Span, ...], ...]:
         known(change.references, "count" if absolute else "signed"),
         known(change.bytes, "size" if absolute else "signed_size"),
     )
-
-
-def _sample() -> tuple[Block, ...]:
-    unasked = Unknown("not asked")
-    rows = [("str", 735_001, 61_000_000), ("dict", 120_431, 28_311_552), ("app.Node", 250_000, 22_000_000)]
-    rows += [(f"app.T{i}", 100 - i, 4_000 - 100 * i) for i in range(30)]
-    types = tuple(TypeCount(name, count, own, unasked) for name, count, own in rows)
-    heap = Heap(sum(r[1] for r in rows), sum(r[2] for r in rows), types, 51_200_000)
-    changes = (TypeChange("numpy.ndarray", 1, 8_000_112), TypeChange("list", -2, -176))
-    names = (
-        NameChange("x", "born", "numpy.ndarray", 1, 8_000_112),
-        NameChange("rows", "rebound", "list", 0, -88),
-        NameChange("y", "gone", "list", 1, 88),
-    )
-    return (*blocks(heap), *blocks(Difference(-1, 7_999_936, 8_003_584, changes, names, 24_000_000)))

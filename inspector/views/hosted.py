@@ -119,26 +119,3 @@ def _fault(call: HostCall) -> str:
     if call.failed:
         return "failed, cleared" if call.cleared else "failed, error left set"
     return ""
-
-
-def sample() -> Hosted:
-    """A sample fact: a reference taken and released, a failed conversion, a call without the GIL."""
-    nothing = Unknown("it is about no object")
-
-    def call(function: str, *values: str, kind: str = "A", **more: object) -> HostCall:
-        given: dict[str, object] = {
-            "references": nothing, "references_after": nothing, "failed": False, "cleared": False,
-            "without_gil": False, "lost": "", "times": 1, "thread": 1, "depth": 0, **more,
-        }  # fmt: skip
-        return HostCall("host", function, kind, values, **given)  # type: ignore[arg-type]
-
-    calls = (
-        call("Py_IncRef", references=2, references_after=3),
-        call("Py_DecRef", references=3, references_after=2),
-        call("PyLong_AsLong", kind="str", failed=True, cleared=True, references=1, references_after=1),
-        call(
-            "PyLong_AsUnsignedLongMask", "18446744073709551615", kind="int", lost="wrapped, without an error"
-        ),
-        call("Py_DecRef", kind="", without_gil=True),
-    )
-    return Hosted(("host",), calls, 0, 5)

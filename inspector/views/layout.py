@@ -89,18 +89,3 @@ def _values(fact: Layout) -> Iterator[Line]:
     yield Line(
         "values", (Span(", ".join(fact.preview) + more),), explain="The first elements, read from memory."
     )
-
-
-def _sample() -> Layout:
-    return Layout(
-        shape=(3, 4),
-        strides_bytes=(8, 24),
-        itemsize_bytes=8,
-        format="float64",
-        c_contiguous=False,
-        f_contiguous=True,
-        aligned=True,
-        words=("Fortran order",),
-        members=(),
-        preview=("0.0", "1.0", "2.0"),
-    )

@@ -117,17 +117,3 @@ def _clause(clause: LazyClause) -> Line:
     return Line(
         "" if clause.holds else "broken", (*text(clause.name, style), *text(f"   {clause.evidence}", "dim"))
     )
-
-
-def sample() -> Lazy:
-    """A sample fact: five numbers, materialized by np.sort in cell 4."""
-    values = ("0.664313", "0.332979", "1.3749", "0.784393", "1.3133")
-    signed = tuple(sign + value for sign, value in zip(("-", "", "-", "", ""), values, strict=True))
-    nodes = (
-        ("vector", 0x7F8B8F30F200, "Vector", 1, "float64", 5, "abs", "owned", 1, 1, (), 0),
-        ("data1", 0x7F8B958073C8, "ndarray", 2, "float64", 5, "", "view", 0, 0, signed, 1),
-        ("data2", 0x7F8B9584D9A8, "storage", 1, "float64", 5, "", "owned", 0, 0, values, 1),
-    )
-    stack = tuple(LazyNode(*node) for node in nodes)  # type: ignore[arg-type]
-    event = LazyEvent("materialize", "np.sort", "<module>", "cell", 2, 4, 40, 34_000)
-    return Lazy(stack, "owned", "computed", "heap", "owned", 40, 40, "unchanged", False, 0, (event,), 0)

@@ -86,11 +86,3 @@ def _materialized(made: LazyMade) -> Iterator[Line]:
     yield Line("", (Span(f"  {name} MATERIALIZED{by}{write}", "warn"),), text(took))
     if made.functions:
         yield Line("", (Span(f"  {' → '.join(made.functions)}", "dim"),))
-
-
-def sample() -> LazyTrace:
-    """A sample fact: a sequence that addition materializes."""
-    one = LazyVector("x", "compact_intseq", "base", "integer", 1_000_000, 4_000_000)
-    made = LazyMade(one, 2_100_000, False, "+", ("+", "ALTVEC_DATAPTR_RO", "compact_intseq Dataptr"))
-    first = LazyStatement(1, "x <- 1:1000000", (one,), (), ())
-    return LazyTrace("lazy.R", (first, LazyStatement(2, "w <- x + 1L", (), (), (made,))), 3, 0)

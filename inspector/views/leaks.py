@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from inspector.facts.amounts import counted
 from inspector.facts.conversion import Site
-from inspector.facts.leaks import KeptByC, Leaks, RawMemory, SourceLine, Touch, Verdict, WatchedModule
+from inspector.facts.leaks import KeptByC, Leaks, SourceLine, Touch, Verdict, WatchedModule
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.answers import coded
@@ -235,21 +235,3 @@ def _looked(fact: Leaks) -> Line:
 
 def _runs(fact: Leaks) -> str:
     return f"{fact.wall_ns / 1e6:.1f} ms" if fact.runs == 1 else f"{fact.runs} runs"
-
-
-def sample() -> Leaks:
-    """A sample fact: a key that was not released, and blocks of memory that grow with every run."""
-    line = Site("app.py", 7, "<module>", Unknown("not in a notebook"), "make(d)")
-    made = Touch("new", "PyUnicode_FromFormat", "", "heldmod.make", "make", "heldmod.c:14", line, 0)
-    keeps = Touch("kept", "PyDict_SetItem", "key", "heldmod.make", "make", "heldmod.c:15", line, 0)
-    leak = Verdict(
-        "leaked", "str 'k2'", True, 1, 1, made, (made, keeps), "heldmod.make",
-        "PyUnicode_FromFormat returns a new reference; PyDict_SetItem does not steal its key",
-        "release it: Py_DECREF after heldmod.c:15", "2 references, 1 owner found",
-        ("dict (1 item) key 'k2'",),
-    )  # fmt: skip
-    asked = Touch("allocated", "malloc", "", "heldmod.label", "copy", "heldmod.c:40", line, 0)
-    raw_memory = (RawMemory("heldmod", (1, 1, 1), (64, 64, 64), (1, 1, 1), (), "", (asked,)),)
-    kept = KeptByC("Listener", 1, "heldmod.so registry+0x0", "heldmod.keep")
-    return Leaks((leak,), (kept,), 3, 0, 0, 0, 3, 2_400_000, 9_000_000, 41_000_000, 12, 0, raw_memory,
-                 watched=(WatchedModule("heldmod", 5, 12, 3, 31, ""),))  # fmt: skip

@@ -54,10 +54,3 @@ def _garbage(fact: Lost) -> tuple[Line, ...]:
     if not fact.garbage:
         return ()
     return (Line("garbage", text(f"{fact.garbage:,} objects, which the next collection frees", "dim")),)
-
-
-def _sample() -> tuple[Block, ...]:
-    one = LostObject(
-        "list", "list", 3, "type without tp_traverse", "app.Pair", "`other`, byte 24", 3, True, 9, 9_000
-    )
-    return blocks(Lost((one,), 0, 4, 10**7, 10**8))

@@ -20,14 +20,3 @@ def _line(check: Check) -> Line:
     padding = "" if len(check.part) >= LONGEST else "  "
     spans = (Span(f"{padding}{check.state:<5}", STYLES[check.state]), Span(check.says))
     return Line(check.part, spans, right=text(f"do  {check.do}", "dim") if check.do else ())
-
-
-def sample() -> Machine:
-    """A sample fact: a container without ptrace."""
-    says = (
-        Check("extension", "ok", "_native for CPython 3.11.7, x86_64, AVX2", ""),
-        Check("gdb", "ok", "13.1 with Python 3.11.2", ""),
-        Check("attach", "no", "ptrace refused", "start the container with --cap-add=SYS_PTRACE"),
-        Check("symbols", "part", "python: full · numpy: exported names", ""),
-    )
-    return Machine(says)

@@ -2,12 +2,10 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
-from typing import Any
 
 from inspector.facts.finding import Finding
-from inspector.facts.materialization import Evidence, Layer, Level, Materialization, Residency
-from inspector.facts.memory import Range
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.materialization import Evidence, Layer, Materialization, Residency
+from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Picture, Span, text
 from inspector.views.view import blocks
@@ -235,29 +233,3 @@ def danger(found: Finding) -> Line:
         explain=f"{found.why[:1].upper()}{found.why[1:]}.",
         link=found.page,
     )
-
-
-def sample() -> Materialization:
-    """A sample fact: a frame's column in a mapped file, shared copy-on-write."""
-    span = Range(Address(0x7F0000001000), Address(0x7F00007A2200))
-    pages = Residency("reserved", 0, 0, 49_152, 0, 0, 7_950_848, 0, 4096, "PAGEMAP_SCAN", "ff" + "." * 46)
-    refs = (Evidence("attribute", "block.refs", "2 alive"),)
-    place = (Evidence("address", "0x7f0000001000", "r--p prices.bin"),)
-    ask = (Evidence("system call", "PAGEMAP_SCAN", "12 of 1,954 in memory"),)
-
-    def layer(level: Level, what: str, evidence: tuple[Evidence, ...], **more: Any) -> Layer:
-        return Layer(level, what, "computed", "file-mapped", "cow", evidence, **more)
-
-    acts, idle = ("a write", ".to_numpy(copy=True)"), (".head()", "len", "repr")
-    layers = (
-        Layer("wrapper", "Series"),
-        layer("container", "block float64, 2 holders", refs, would=acts, would_not=idle, depth=1),
-        layer("buffer", "memmap prices.bin +4096", place, spans=(span,), depth=2, residency=pages),
-        layer("pages", "12 of 1,954 in memory", ask, depth=2, residency=pages),
-    )
-    return Materialization(
-        "copy-on-write pending", layers, 0, 8_000_000, 8_000_000, 8_000_000, 0, 0, 49_152, 0, 0, 7_950_848,
-        49_152, 0.006, "", Unknown("nobody recorded it"),
-        (Finding("shared-copy-on-write", "the first write copies 8.0 MB", "several holders share the bytes",
-                 "drop the other holder first", True),),
-    )  # fmt: skip

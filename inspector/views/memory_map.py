@@ -4,7 +4,6 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from inspector.facts.memory import Range
 from inspector.facts.memory_map import MemoryMap
 from inspector.facts.namespace import Namespace, Row
 from inspector.facts.record import dataclass
@@ -104,20 +103,3 @@ def _bar(row: Row, region: Region) -> tuple[Span, ...]:
 
 def _size(row: Row) -> str:
     return str(row.bytes) if isinstance(row.bytes, Unknown) else size(row.bytes)
-
-
-def sample() -> MemoryMap:
-    """A sample fact: two views of one array, and a separate array."""
-    at = 0x7F0000001000
-
-    def row(name: str, start: int, size_: int, group: int, shares: str = "") -> Row:
-        span = (Range(Address(start), Address(start + size_)),)
-        return Row(name, "ndarray f8", Address(start), size_, 2, "owned", group, shares, 1.0, span)
-
-    rows = (
-        row("big", at, 800_000, 1),
-        row("head", at, 80_000, 1, "of big"),
-        row("x", at + 600_000, 96, 1, "of big"),
-        row("alone", at + (1 << 33), 4_000_000, 0),
-    )
-    return MemoryMap(Namespace(rows, 4_800_000, 0, 4_800_000))

@@ -57,11 +57,3 @@ def _bar(fact: Model) -> tuple[Block, ...]:
     bar = tuple(Span(run, "fact") for _, _, run in cells)
     said = "   ".join(f"{run[0]} {word} {size(bytes_)}" for word, bytes_, run in cells)
     return (Picture((bar, text(said, "dim")), f"its bytes: {said}"),)
-
-
-def _sample() -> Model:
-    first = ModelPart("0", "Linear", "weight (1000, 1000), bias (1000,)", 4_004_000, 4_004_000, 0)
-    second = ModelPart("2", "Linear", "weight (1000, 1000), bias (1000,)", 4_004_000, 4_004_000, 0)
-    tied = (("0.weight", "head.weight"),)
-    kinds = (("float32 on cpu", 16_016_000),)
-    return Model(2_002_000, 2_002_000, 8_008_000, 0, 8_008_000, 0, kinds, tied, parts=(first, second))

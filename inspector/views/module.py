@@ -4,9 +4,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from inspector.facts.native import Method, Place, Slot
 from inspector.facts.object import Module
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Line, Span, text
 from inspector.views.place import method_table, name_table, slot_table
@@ -62,19 +61,3 @@ def _state(m_size: int) -> str:
     if m_size == 0:
         return "none (m_size 0)"
     return "in C globals (m_size -1)" if m_size < 0 else f"{size(m_size)} per module object"
-
-
-def _sample() -> Module:
-    library = "/home/ann/sample.cpython-311-x86_64-linux-gnu.so"
-    gcd = Place(Address(0x7F00_0000_1000), library, "py_gcd", 0)
-    return Module(
-        name="sample",
-        file=library,
-        doc="A sample module",
-        m_size=16,
-        phases="multi-phase",
-        slots=(Slot("Py_mod_exec", Place(Address(0x7F00_0000_1100), library, "sample_exec", 0), False),),
-        methods=(Method("gcd", ("METH_VARARGS",), gcd, "Greatest common divisor"),),
-        types=("Noddy",),
-        state_address=Address(0x5500_0000_0040),
-    )

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from inspector.facts.namespace import Beyond, Namespace, Row
+from inspector.facts.namespace import Namespace, Row
 from inspector.facts.nothing import Nothing
-from inspector.facts.unknown import Address, Immortal, Unknown
+from inspector.facts.unknown import Immortal, Unknown
 from inspector.views.amounts import size
 from inspector.views.answers import sentence
 from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table, nothing
@@ -132,15 +132,3 @@ def _total(fact: Namespace) -> Line:
         explain="Names joined by a bracket share memory; their bytes are counted for all of them together.",
         link="docs/reference/magics.md#the-namespace",
     )
-
-
-def _sample() -> Namespace:
-    rows = (
-        Row("big", "ndarray f8", Address(0x7F0010), 800_000, 3, "owned", 1, "", 1.0),
-        Row("x", "ndarray f8", Address(0x7F0110), 96, 2, "view", 1, "of big", 1.0),
-        Row("frame", "DataFrame f8", Address(0x7F0210), 16_000, 1, "view", 0, ""),
-        Row("rows", "list", Address(0x7F0310), 88, 1, "2 items", 0, ""),
-    )
-    out = Beyond("Out[7]", "ndarray f8", 40_000, "history", "IPython keeps every result", "%reset out")
-    huge = Beyond("huge", "ndarray f8", 8_000, "traceback", "a local of f, kept by the traceback", "1/0")
-    return Namespace(rows, 816_088, 4, 800_000, 0, (out, huge), 48_000, 816_088, 48_000, 90_000_000)

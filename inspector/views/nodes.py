@@ -88,16 +88,3 @@ def _door(door: Door) -> tuple[tuple[Span, ...], ...]:
         text(size(door.bytes) if door.bytes else ""),
         (),
     )
-
-
-def _sample() -> Nodes:
-    rows = (
-        NodeRun(0, "Exp", "C", ("z",), "float64 (500, 500)", "new", "", True, 2_000_000, 900_000),
-        NodeRun(1, "Add", "C", ("0", "s"), "float64 (500, 500)", "in place", "0", True, 2_000_000, 300_000),
-        NodeRun(2, "DeepCopyOp", "C", ("z",), "float64 (500, 250)", "copied", "", True, 1_000_000, 200_000),
-    )
-    doors = (
-        Door("in", "z", "float64 (500, 500)", "borrowed, no copy", 0, ""),
-        Door("out", "output 0", "float64 (500, 250)", "copied by a DeepCopyOp", 0, "Out(..., borrow=True)"),
-    )
-    return Nodes((GraphCall("f", "app.py", 12, "cvm", 1, 1_500_000, rows, doors, ""),))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from inspector.facts.native import Field
 from inspector.facts.object import Object
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, text
 from inspector.views.place import few, library_name
@@ -100,21 +100,3 @@ def _short(field: Field) -> str:
 def _field(field: Field) -> Line:
     spans = (Span(field.name), Span(f"  {field.size_bytes} B  ", "dim"), Span(field.value))
     return Line(f"{field.offset_bytes:+d}", spans, verbose=True)
-
-
-def _sample() -> Object:
-    return Object(
-        address=Address(0x7F00_0000_1000),
-        type_name="numpy.ndarray",
-        type_address=Address(0x7F00_1000_2000),
-        type_mro=("numpy.ndarray", "object"),
-        heap_type=False,
-        defined_in="/usr/lib/python3/numpy/_core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so",
-        size_bytes=96,
-        length=Unknown("not an exact built-in container: its __len__ is not run"),
-        gc_tracked=Unknown("objects of this type have no gc header"),
-        immortal=False,
-        interned=Unknown("only a str can be interned"),
-        header=(Field("ob_refcnt", 0, 8, "2"), Field("ob_type", 8, 8, "0x7f0010002000 numpy.ndarray")),
-        preview=Unknown("its repr is code of its type: not run"),
-    )

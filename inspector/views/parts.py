@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from inspector.facts.parts import Part, Parts
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
@@ -48,17 +48,3 @@ def _sharers(part: Part) -> list[str]:
     if not isinstance(part.holders, Unknown) and part.holders > 1:
         found.append(f"{part.holders - 1} more until a write")
     return found
-
-
-def _sample() -> Parts:
-    own = Address(0x7F0000002000)
-    return Parts(
-        (
-            Part("price", "float64", 8_000_000, 8, 0, 2, own, ""),
-            Part("volume", "float64", 8_000_000, 8, 0, 2, own, ""),
-            Part("day", "datetime64[us]", 8_000_000, 8, 1, 1, Address(0x7F0000001000), "days"),
-            Part("kind", "category", 1_000_040, Unknown("not one strided block"), 2, 1, own, ""),
-        ),
-        4,
-        3,
-    )

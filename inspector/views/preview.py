@@ -83,18 +83,3 @@ def _predicted(fact: Prediction) -> Iterator[Line]:
         yield Line("state", text(f"it becomes {fact.materializes}", "warn"))
     if fact.fails:
         yield Line("fails", text(fact.fails, "danger"))
-
-
-def sample() -> Previews:
-    """A sample fact: a transposed array, of integers that a double cannot represent."""
-    not_tried = Unknown("not tried: torch is loaded: a fork of it may hang")
-    return Previews(
-        (
-            Preview("numpy", "numpy.asarray", False, 0, (), 0, "", "", "", False, "tried"),
-            Preview(
-                "pandas", "pandas.DataFrame", True, 8_000_000, ("9007199254740993 → 9007199254740992.0",),
-                17, "", "layout changes: Fortran order → C order", "keep the layout", False, "tried",
-            ),
-            Preview("torch", "torch.as_tensor", False, 0, not_tried, not_tried, "", "", "", False, "by rule"),
-        )
-    )  # fmt: skip

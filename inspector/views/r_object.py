@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from inspector.facts.amounts import counted, size
 from inspector.facts.r_object import LazyState, RMemory, RNamed, RObject
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.unknown import Unknown
 from inspector.views.amounts import known
 from inspector.views.grammar import Block, Line, Span, Table, text
 from inspector.views.view import blocks
@@ -81,14 +81,3 @@ def _row(one: RNamed) -> tuple[tuple[Span, ...], ...]:
     deep = one.object.deep_bytes
     amount = one.object.bytes if isinstance(deep, Unknown) else deep
     return text(one.name, "code"), text(what), text(size(amount)), text(waits, "dim")
-
-
-def sample() -> RObject:
-    """A sample fact: a compact sequence of R."""
-    lazy = LazyState(
-        "compact_intseq", "base", "compact sequence 1 : 1,000,000", "none", 0, 416,
-        "REALSXP at 0x5581", "NULL",
-    )  # fmt: skip
-    return RObject(
-        "integer", 1_000_000, Address(0x55D0), 136, 136, 4_000_000, 65_535, True, (), (), lazy, ("x",), 1, ()
-    )

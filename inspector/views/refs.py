@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from inspector.facts.amounts import counted
-from inspector.facts.refs import NOT_MEASURED, Owner, Owners, Refs, Scan
-from inspector.facts.unknown import Address, ImmortalType, Unknown
+from inspector.facts.refs import Owner, Owners, Refs, Scan
+from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.views.amounts import known, size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
@@ -170,19 +170,3 @@ def _weak(count: int | Unknown) -> tuple[Block, ...]:
         return ()
     said = "1 weak reference" if count == 1 else f"{count:,} weak references"
     return (Line("", text(said, "dim"), (), "Weak references keep nothing alive; counted separately."),)
-
-
-def _sample() -> tuple[Block, ...]:
-    here, none = Address(0x7F0000001000), Unknown("held by Python, not by native code")
-    held = (
-        Owner("local", "<module>, cell 5", "x", 1, True, here, none, none),
-        Owner("item", "dict (3 items), global `cache` of app", "['k']", 1, True, here, none, none),
-        Owner("attribute", "<Listener>, attribute .bus of <App>", ".callback", 1, True, here, none, none),
-        Owner("static", "libfoo.so", "registry+0x18", 1, False, here, "registry", "/usr/lib/libfoo.so"),
-    )
-    scan = Scan(1_200_000_000, 81_000_000, 9_000_000, 14, 9, 800_000_000)
-    searched = Owners(5, held, 0, 1, 1, scan, 1_200_000_000)
-    unasked = Unknown("memory was not searched")
-    quick = Owners(5, held[:3], 2, unasked, unasked, unasked, 1_200_000_000, (), 81_000_000)
-    unmeasured = Owners(2, held[:2], 0, unasked, unasked, unasked, 1_200_000_000, (), NOT_MEASURED)
-    return tuple(block for fact in (unmeasured, quick, searched) for block in blocks(Refs(5, fact, 1)))

@@ -5,9 +5,9 @@ from collections import Counter
 from typing import Final
 
 from inspector.facts.amounts import counted
-from inspector.facts.remote import Entry, Remote, Sampled, Samples
-from inspector.facts.stack import Frame, Stack
-from inspector.facts.unknown import Address, ImmortalType, Unknown
+from inspector.facts.remote import Remote, Sampled, Samples
+from inspector.facts.stack import Frame
+from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.views.grammar import Block, Fold, Line, Table, text
 from inspector.views.view import blocks
 
@@ -97,15 +97,3 @@ def _stack(sampled: Sampled, fact: Samples) -> Fold:
 def _line(frame: Frame) -> str:
     said = str(frame.line)
     return said if len(said) <= 40 else "…" + said[-39:]
-
-
-def _sample() -> tuple[Block, ...]:
-    entries = (Entry("['k']", "list (3 items)"), Entry("['n']", "int 7"))
-    who = (4711, "python3", "3.12", "cache", Address(0x7F0010), 2, "dict (9 items)", ())
-    remote = Remote(*who, entries, 7, 3_100_000, "cache", ("__main__", "app"), ("shop",))
-    frames = (
-        Frame("python", "Table.rows", "app.py", "app.py:12", False),
-        Frame("python", "main", "app.py", "app.py:40", False),
-    )
-    stack = Stack(4711, "python3", frames, "3.12", False)
-    return *blocks(remote), *blocks(Samples(4711, "python3", 2.0, 190, 3, (Sampled(150, stack),)))

@@ -28,8 +28,3 @@ def _retained(fact: Retained) -> tuple[Block, ...]:
         (text(name), text(f"{objects:,}"), text(size(own_bytes))) for name, objects, own_bytes in fact.by_type
     )
     return (Fold(summary, (Table(("type", "objects", "bytes"), rows, (1, 2)),), _SHOWN),)
-
-
-def _sample() -> tuple[Block, ...]:
-    by_type = (("str", 12_000, 741_000), ("dict", 400, 92_800), ("app.Node", 400, 22_400))
-    return blocks(Retained(12_801, 856_256, (*by_type, ("list", 1, 56))))

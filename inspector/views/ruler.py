@@ -116,11 +116,3 @@ def _ends(block: Strided, shift: int) -> tuple[int, int]:
         return block.address + shift, block.address + shift
     low = block.address + shift + sum(min(0, one) for one in reach)
     return low, block.address + shift + sum(max(0, one) for one in reach) + block.itemsize_bytes
-
-
-def _sample() -> tuple[Block, ...]:
-    from inspector.facts.unknown import Address
-
-    whole = Strided(Address(0x5000), (12,), (8,), 8, "float64", ())
-    part = Strided(Address(0x5000), (4,), (24,), 8, "float64", ())
-    return (*ruler((Bar("a", (whole,), 0, 96, "owner"), Bar("b", (part,), 0, 32, "view"))),)

@@ -1,9 +1,8 @@
 """Draws whether two objects share bytes: how many, none, or why it is unknown."""
 
 # SPDX-License-Identifier: MIT
-from inspector.facts.memory import Range
 from inspector.facts.sharing import Pair, Sharing
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Line, Span
 from inspector.views.view import blocks
@@ -52,7 +51,3 @@ def _extent(fact: Sharing) -> str:
     total = sum(range_.bytes for range_ in fact.ranges)
     places = "" if len(fact.ranges) == 1 else f", in {len(fact.ranges)} places"
     return f"of a common extent of {size(total)}{places}"
-
-
-def _sample() -> Sharing:
-    return Sharing(True, 32, (Range(Address(0x55D0A0), Address(0x55D100)),))

@@ -44,9 +44,3 @@ def shown_part(buffer: Buffer, layout: Layout | None) -> Picture | None:
 def _is_inside(part: Range, base: Range) -> bool:
     """Whether the base is large enough for a picture and has the part whole."""
     return base.bytes >= LEAST_BYTES and base.start <= part.start and part.stop <= base.stop
-
-
-def _sample() -> Picture | None:
-    from inspector.views import buffer, layout
-
-    return shown_part(buffer._sample(), layout._sample())

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import PurePath
 
 from inspector.facts.amounts import counted
-from inspector.facts.stack import Argument, Frame, Hit, Hits, Stack, Stacks, Stop
+from inspector.facts.stack import Frame, Hit, Hits, Stack, Stacks, Stop
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.r_stacks import r_stacks
@@ -190,22 +190,3 @@ def short_line(line: str) -> str:
     """The line with its file and folder."""
     path, _, number = line.rpartition(":")
     return f"{'/'.join(PurePath(path).parts[-2:])}:{number}" if len(path) > 30 else line
-
-
-def _sample() -> tuple[Block, ...]:
-    from inspector.facts.stack import PlaceCount
-
-    frames = (
-        Frame("native", "held_probe", "heldbrk.so", "/home/me/heldbrk.c:12", False),
-        Frame("native", "PyObject_Vectorcall", "libpython3.11.so.1.0", Unknown("no debug information"), True),
-        Frame("python", "run", "app.py", "app.py:9", False),
-    )
-    stack = Stack(4711, "python3", frames, "3.11.7", False)
-    hits = tuple(
-        Hit(n, "held_probe", n, (Argument("a", "int", str(n), "debug"),), stack) for n in range(1, 9)
-    )
-    places = (PlaceCount("held_probe", 1, 8, ""), PlaceCount("not_there", 0, 0, "not in any loaded library"))
-    return (
-        *blocks(Hits(places, hits, 0, 412_000_000, 120_000_000, "")),
-        *blocks(Stacks(4711, "python3", (stack,), 9)),
-    )

@@ -44,10 +44,3 @@ def _pair(before: str, after: str) -> str:
 
 def _time(ns: int | Unknown) -> str:
     return "?" if isinstance(ns, Unknown) else f"{ns / 1e6:.1f} ms"
-
-
-def sample() -> TraceDifference:
-    """A sample fact: a copy that no longer happens."""
-    gone = CallChange("numpy.asarray", "np.asarray(rows)", 1, 0, 8_000_000, 0, 26_000_000, 0)
-    more = CallChange("numpy.ndarray.sum", "x.sum()", 10, 1000, 0, 0, 1_000_000, 90_000_000)
-    return TraceDifference((gone, more), 3, 8_000_000, 0, 1_000_014, 3_000, 94_000_000, 61_000_000)

@@ -3,9 +3,8 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
 
-from inspector.facts.native import Method, Place, Slot
 from inspector.facts.object import Type
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Line, Span, text
 from inspector.views.place import few, library_name, method_table, name_table, slot_table
@@ -77,28 +76,3 @@ def _tables(fact: Type) -> Iterator[Block]:
         yield Line(
             "methods", text("none in C", "dim"), explain="Its methods are Python functions in its dict."
         )
-
-
-def _sample() -> Type:
-    library = "/home/ann/noddy.cpython-311-x86_64-linux-gnu.so"
-
-    def at(symbol: str) -> Place:
-        return Place(Address(0x7F00_0000_1000), library, symbol, 0)
-
-    return Type(
-        name="noddy.Noddy",
-        module="noddy",
-        basicsize_bytes=24,
-        itemsize_bytes=0,
-        flags=("Py_TPFLAGS_IMMUTABLETYPE", "Py_TPFLAGS_READY"),
-        bases=("object",),
-        metatype="type",
-        defined_in=library,
-        slots=(Slot("tp_new", at("noddy_new"), False), Slot("tp_repr", at("object_repr"), True)),
-        tables_of="noddy.Noddy",
-        methods=(Method("name", ("METH_NOARGS",), at("noddy_name"), "Return the name."),),
-        members=("value: T_INT at 16",),
-        getset=(),
-        instances_hold_dict=False,
-        instances_weakrefable=False,
-    )

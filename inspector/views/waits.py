@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from inspector.facts.amounts import counted
 from inspector.facts.stack import Frame, Stack, Stacks
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.unknown import Unknown
 from inspector.facts.waits import Wait, Waits
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.stack import frame_row
@@ -93,10 +93,3 @@ def _row(fact: Waits, row: Wait) -> tuple[tuple[Span, ...], ...]:
 
 def _called(fact: Waits, thread: int) -> str:
     return next((row.name for row in fact.threads if row.thread_id == thread and row.name), str(thread))
-
-
-def sample() -> Waits:
-    """A sample: two threads that wait for each other."""
-    first = Wait(11, "pay", "lock", "the lock `second`", Address(64), (12,), "bank.py:6", "transfer")
-    second = Wait(12, "refund", "lock", "the lock `first`", Address(96), (11,), "bank.py:6", "transfer")
-    return Waits(11, "python3", 0, (first, second), 4_000_000)

@@ -1,8 +1,7 @@
 """Draws watched names, one row each; changed cells are coloured, with the old values in the last column."""
 
 # SPDX-License-Identifier: MIT
-from inspector.facts.namespace import Row
-from inspector.facts.unknown import Address, Immortal, Unknown
+from inspector.facts.unknown import Immortal, Unknown
 from inspector.facts.watch import Watch, Watched
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Line, Span, Table, text
@@ -41,17 +40,3 @@ def _said(field: str, before: str) -> str:
     if field == "bytes" and before.isdigit():
         return size(int(before))
     return f"{before} refs" if field == "refs" else before or "none"
-
-
-def sample() -> Watch:
-    """A sample fact: zeros that a cell wrote to, an array with one more reference."""
-    z = Row("z", "ndarray f8", Address(0x7F0010), 800_000, 1, "owned", 0, "", 1.0)
-    big = Row("big", "ndarray f8", Address(0x7F0110), 8_000, 2, "owned", 0, "", 1.0)
-    changed = (("state", "reserved-not-resident"), ("here", "0 %"))
-    return Watch(
-        (
-            Watched("z", z, changed),
-            Watched("big", big, (("refs", "1"),)),
-            Watched("t", Unknown("not bound"), ()),
-        )
-    )

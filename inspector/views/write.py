@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from inspector.facts.amounts import counted
-from inspector.facts.stack import Frame, Stack
-from inspector.facts.unknown import Address, Unknown
+from inspector.facts.stack import Frame
 from inspector.facts.write import Write, Writes
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, text
@@ -73,15 +72,3 @@ def _group(group: list[Write]) -> Fold:
         values, note = f"{first.before} → … → {last.after}", f"×{len(group):,}"
     head = Line(f"write {first.number}", (Span(values), Span(at, "dim")), text(note, "dim"))
     return Fold(head, (stack_table(first.stack),), _SHOWN)
-
-
-def sample() -> Writes:
-    """A sample fact: writes by a C function, one not recorded."""
-    none = Unknown("no debug information is read here")
-    frames = (
-        Frame("native", "fill", "app.so", none, False),
-        Frame("python", "run", "app.py", "app.py:9", False),
-    )
-    stack = Stack(4711, "MainThread", frames, "3.11.7", False)
-    rows = (Write(1, 5, 0, 8, 1, "0", "1", stack), Write(2, 9, 0, 8, 1, "1", "2", stack))
-    return Writes("bytes", Address(0x7F0010), 8, "1 hardware watchpoint, 3 events", rows, 3, 0, False, True)

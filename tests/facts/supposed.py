@@ -18,6 +18,14 @@ PLAIN = {
     float: st.floats(allow_nan=False, allow_infinity=False),
 }
 
+WORDS: dict[str, dict[str, Any]] = {
+    "AccountRow": {"kind": "mapped"},
+    "Grown": {"kind": "mapped"},
+    "Hits": {"at_startup": 0},
+    "NameChange": {"change": "kept"},
+}
+"""Fields whose words are few, or decide which view draws the fact."""
+
 
 def values(annotation: Any, inside: tuple[Any, ...] = ()) -> st.SearchStrategy[Any]:
     """Values that a field with this annotation may have; none in a fact of its own class."""
@@ -49,3 +57,23 @@ def facts(fact: Any, inside: tuple[Any, ...] = ()) -> st.SearchStrategy[Any]:
     """Facts of one class, in facts of the classes `inside`."""
     hints = field_types(fact).items()
     return st.builds(fact, **{name: values(hint, (*inside, fact)) for name, hint in hints})
+
+
+def one(annotation: Any, inside: tuple[Any, ...] = ()) -> Any:
+    """One value that a field with this annotation may have: known, and not empty where it need not be."""
+    arguments = typing.get_args(annotation)
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return one(next(each for each in arguments if each is not Unknown), inside)
+    if typing.get_origin(annotation) is tuple and arguments[-1] is Ellipsis:
+        return () if arguments[0] in inside else (one(arguments[0], inside),) * 2
+    if typing.get_origin(annotation) is tuple:
+        return tuple(one(argument, inside) for argument in arguments)
+    if typing.get_origin(annotation) is dict:
+        return {"key": one(arguments[1], inside)}
+    if typing.get_origin(annotation) is typing.Literal:
+        return arguments[0]
+    if dataclasses.is_dataclass(annotation):
+        hints = field_types(annotation).items()
+        made = {name: one(hint, (*inside, annotation)) for name, hint in hints}
+        return annotation(**made | WORDS.get(annotation.__name__, {}))
+    return annotation(7) if annotation is not ImmortalType else Immortal

@@ -4,12 +4,12 @@
 import re
 
 import pytest
+import samples
 from syrupy.assertion import SnapshotAssertion
 
 from inspector.facts.refs import Owner, Owners, Refs, Scan
 from inspector.facts.unknown import Address, Unknown
 from inspector.report import Report
-from inspector.views import buffer, builtin, comparison, layout, materialization, module, object, type
 
 pytestmark = pytest.mark.quick
 
@@ -33,17 +33,17 @@ def refs(scan: bool) -> Refs:
 
 REPORTS = {
     "view": {
-        "object": object._sample(),
+        "object": samples.object_fact(),
         "refs": refs(False),
-        "buffer": buffer._sample(),
-        "layout": layout._sample(),
+        "buffer": samples.buffer_fact(),
+        "layout": samples.layout_fact(),
     },
     "searched": {"refs": refs(True)},
-    "type": {"type": type._sample()},
-    "module": {"module": module._sample()},
-    "builtin": {"builtin": builtin._sample()},
-    "materialization": {"materialization": materialization.sample()},
-    "comparison": {"comparison": comparison._sample()},
+    "type": {"type": samples.type_fact()},
+    "module": {"module": samples.module_fact()},
+    "builtin": {"builtin": samples.builtin_fact()},
+    "materialization": {"materialization": samples.materialization_fact()},
+    "comparison": {"comparison": samples.comparison_fact()},
 }
 
 

@@ -4,8 +4,9 @@
 from dataclasses import replace
 
 import pytest
+from samples import conversion_fact
 
-from inspector.views.conversion import of_trace, sample
+from inspector.views.conversion import of_trace
 from inspector.views.rows import Drawing
 from inspector.views.to_html import to_html
 from inspector.views.to_text import plain_text
@@ -41,26 +42,26 @@ PICTURE = """\
 
 
 def test_the_picture_at_80_columns() -> None:
-    assert plain_text(of_trace(sample()), Drawing()) == PICTURE
+    assert plain_text(of_trace(conversion_fact()), Drawing()) == PICTURE
 
 
 def test_what_was_dropped_is_said() -> None:
-    drawn = plain_text(of_trace(replace(sample(), dropped=1234)), Drawing())
+    drawn = plain_text(of_trace(replace(conversion_fact(), dropped=1234)), Drawing())
     assert "1,234 dropped: the oldest are missing" in drawn
 
 
 def test_nothing_crossed() -> None:
-    drawn = plain_text(of_trace(replace(sample(), copies=(), calls=(), crossings=())), Drawing())
+    drawn = plain_text(of_trace(replace(conversion_fact(), copies=(), calls=(), crossings=())), Drawing())
     assert "no value with bytes  in 2,064 watched functions" in drawn and "0 from Python" in drawn
 
 
 def test_the_page_folds_without_a_script() -> None:
-    page = to_html(of_trace(sample()), Drawing())
+    page = to_html(of_trace(conversion_fact()), Drawing())
     assert page.count("<details") >= 4 and "<script" not in page
 
 
 def test_what_imports_did_is_one_line_of_its_own() -> None:
-    fact = sample()
+    fact = conversion_fact()
     at = replace(fact.calls[0].site, text="import pandas as pd")
     crossing = replace(fact.crossings[0], site=at, calls=571, conversions=0)
     copy = replace(fact.copies[0], site=at, copied_bytes=131_000)
@@ -78,7 +79,7 @@ def test_what_imports_did_is_one_line_of_its_own() -> None:
 
 
 def test_a_trace_of_nothing_but_imports_shows_them() -> None:
-    fact = sample()
+    fact = conversion_fact()
     at = replace(fact.calls[0].site, text="from json import loads")
     alone = replace(fact, calls=(replace(fact.calls[0], site=at),), copies=(), crossings=())
     assert "from json import loads" in plain_text(of_trace(alone), Drawing())

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import pytest
+import samples
 
 from inspector.facts.heap import Difference, Heap, NameChange, TypeChange, TypeCount
 from inspector.facts.materialization import NO_BYTES
@@ -10,7 +11,6 @@ from inspector.facts.memory_map import MemoryMap
 from inspector.facts.namespace import Namespace, Row
 from inspector.facts.unknown import Address, Immortal, Unknown
 from inspector.report import Report
-from inspector.views import parts
 from inspector.views.grammar import Fold, Line, Span, Table
 from inspector.views.memory_map import SCALE_COLUMNS, regions
 from inspector.views.rows import Drawing
@@ -138,7 +138,7 @@ def test_an_empty_namespace_has_an_empty_map() -> None:
 
 
 def test_a_table_has_a_row_a_column() -> None:
-    text = plain_text(view(parts._sample()), Drawing(width=80))
+    text = plain_text(view(samples.parts_fact()), Drawing(width=80))
     assert text.splitlines()[0].split() == ["columns", "4", "in", "3", "blocks"]
     assert "price" in text and "1 more until a write" in text and "days" in text
     assert all(len(line) <= 80 for line in text.splitlines())

@@ -2,10 +2,11 @@
 
 # SPDX-License-Identifier: MIT
 import pytest
+from samples import lazy_fact
 
 from inspector.facts.lazy import LazyClause, LazyContract
 from inspector.facts.unknown import Unknown
-from inspector.views.lazy import of_contract, of_lazy, sample
+from inspector.views.lazy import of_contract, of_lazy
 from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
 
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.quick
 
 
 def test_a_materialized_vector() -> None:
-    drawn = plain_text(of_lazy(sample()), Drawing(width=110))
+    drawn = plain_text(of_lazy(lazy_fact()), Drawing(width=110))
     assert "state    owned · heap   input unchanged" in drawn
     assert (
         "data1    ndarray float64 (5,)  -0.664313, 0.332979, -1.3749, 0.784393, 1.3133  @7f8b958073c8"

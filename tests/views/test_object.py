@@ -5,10 +5,11 @@ import dataclasses
 import re
 
 import pytest
+import samples
 
 from inspector.facts.native import Method, Place, Slot
 from inspector.facts.unknown import Address, Unknown
-from inspector.views import module, object, place, type
+from inspector.views import place
 from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
 from inspector.views.view import view
@@ -22,14 +23,14 @@ def drawn(fact, **how):
 
 
 def test_an_object_in_two_lines():
-    assert drawn(object._sample()) == (
+    assert drawn(samples.object_fact()) == (
         " type  numpy.ndarray  static, in _multiarray_umath.so\n object  96 B  of its own, no gc header\n"
     )
 
 
 def test_a_class_statement_names_its_module_and_its_bases():
     fact = dataclasses.replace(
-        object._sample(),
+        samples.object_fact(),
         type_name="app.Cat",
         type_mro=("app.Cat", "app.Animal", "object"),
         heap_type=True,
@@ -45,14 +46,14 @@ def test_a_class_statement_names_its_module_and_its_bases():
 
 
 def test_the_tables_of_a_base_are_told_under_its_name():
-    text = drawn(dataclasses.replace(type._sample(), name="app.Child"))
+    text = drawn(dataclasses.replace(samples.type_fact(), name="app.Child"))
     assert " methods  1  of noddy.Noddy\n" in text
 
 
 def test_a_python_module_says_so():
     why = Unknown("a Python module has no PyModuleDef")
     fact = dataclasses.replace(
-        module._sample(), phases="Python", m_size=why, slots=(), methods=(), state_address=why
+        samples.module_fact(), phases="Python", m_size=why, slots=(), methods=(), state_address=why
     )
     text = drawn(fact)
     assert "made in Python: no PyModuleDef" in text
@@ -77,7 +78,7 @@ def test_a_huge_type_stays_below_four_kilobytes():
     at = Place(Address(4096), "/usr/lib/" + "long_library" * 3 + ".so", "f" * 200, 0)
     method = Method("m" * 120, ("METH_VARARGS", "METH_KEYWORDS"), at, "d" * 120)
     fact = dataclasses.replace(
-        type._sample(),
+        samples.type_fact(),
         name="n" * 120,
         bases=("b" * 120,) * 64,
         flags=("Py_TPFLAGS_HAVE_VECTORCALL",) * 32,

@@ -1,24 +1,33 @@
 """Terminal text: label column, evidence, notes at the right edge, folds, widths, escapes."""
 
 # SPDX-License-Identifier: MIT
+import dataclasses
+import importlib
 import io
-import re
-from pathlib import Path
+import pkgutil
 
 import pytest
 from drawings import CARD
 from rich.console import Console
+from supposed import one
 
-from inspector.views import rows
+import inspector.views
 from inspector.views.amounts import size
 from inspector.views.grammar import Fold, Line, Picture, Span, Table, text
 from inspector.views.plain import cells, plain
 from inspector.views.rows import Drawing
-from inspector.views.sample import sample_of
 from inspector.views.to_text import plain_text, rich_text
+from inspector.views.view import blocks, view
 from inspector.views.wrap import wrapped
 
 pytestmark = pytest.mark.quick
+
+
+def facts_with_views() -> list[type]:
+    for module in pkgutil.iter_modules(inspector.views.__path__):
+        importlib.import_module(f"inspector.views.{module.name}")
+    return [kind for kind in blocks.registry if dataclasses.is_dataclass(kind)]
+
 
 AT_80 = """\
  x        ndarray float64 (3, 4)                            view · Fortran order
@@ -209,10 +218,8 @@ def test_bytes_have_at_most_three_digits() -> None:
     assert size(-1_500_000) == "-1.5 MB"
 
 
-def test_every_view_file_draws_its_sample_in_80_cells() -> None:
-    paths = Path(rows.__file__).parent.glob("*.py")
-    stems = [path.stem for path in paths if re.search(r"^def _?sample\(", path.read_text(), re.M)]
-    assert len(stems) > 30
-    for stem in stems:
-        lines = plain_text(sample_of(stem), Drawing()).splitlines()
-        assert lines and max(map(len, lines)) <= 80, stem
+@pytest.mark.parametrize("fact", facts_with_views(), ids=lambda fact: fact.__name__)
+def test_every_fact_is_drawn_in_80_cells(fact: type) -> None:
+    for everything in (False, True):
+        lines = plain_text(view(one(fact)), Drawing(everything=everything)).splitlines()
+        assert lines and max(map(cells, lines)) <= 80
