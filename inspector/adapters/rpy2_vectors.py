@@ -24,13 +24,14 @@ from inspector.objects.layouts.r_objects import (
     Header,
     bound,
     header,
+    libr_function,
     references_text,
-    symbol_name,
 )
+from inspector.objects.layouts.r_vectors import INTEGER, attributes, elements
 
 NUMBERS = {10: ("logical", "i", 4), 13: ("int32", "i", 4), 14: ("float64", "d", 8), 24: ("uint8", "B", 1)}
 """SEXPTYPE -> format, PEP 3118 code, bytes."""
-MOST_ATTRIBUTES = 32
+MOST_DIMENSIONS = 32
 EXPANDS = ("np.asarray(x)", "memoryview(x)", "hasattr(x, '__array_interface__')")
 KEEPS = ("x[i]", "len", "repr", "str")
 
@@ -187,31 +188,19 @@ def _length(x: Any, head: Header) -> int | Unknown:
 
 def _r_function(name: str) -> Any:
     """A libR function that is called with the GIL held; None while another thread is in R."""
-    import ctypes
-    import os
-
     lock = sys.modules["rpy2.rinterface_lib.openrlib"].rlock
     if not lock.acquire(blocking=False):
         return None
     lock.release()  # no thread can take it before the call ends: this one holds the GIL
-    found = getattr(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD), name)
-    found.restype, found.argtypes = ctypes.c_ssize_t, (ctypes.c_void_p,)
-    return found
+    return libr_function(name, any_thread=True)
 
 
 def _dim(head: Header, length: int) -> tuple[int, ...]:
     """The `dim` attribute of a matrix, if it is a plain integer vector; else one dimension."""
-    row = header(head.attributes)
-    for _ in range(MOST_ATTRIBUTES):
-        if row is None or row.type != 2:
-            break
-        dim = header(row.first)
-        if symbol_name(row.third) == "dim" and dim is not None and (dim.type, dim.altrep) == (13, False):
-            raw = _native.read(dim.address + DATA, 4 * min(dim.first, MOST_ATTRIBUTES)) or b""
-            shape = struct.unpack(f"{len(raw) // 4}i", raw)
-            return shape if prod(shape) == length else (length,)
-        row = header(row.second)
-    return (length,)
+    dim = attributes(head).get("dim")
+    found = elements(dim) if dim is not None and (dim.type, dim.altrep) == (INTEGER, False) else None
+    shape = tuple(int(n) for n in (found or ())[:MOST_DIMENSIONS])
+    return shape if shape and prod(shape) == length else (length,)
 
 
 ADAPTER = Rpy2Vectors()

@@ -37,10 +37,3 @@ def test_what_out_keeps_is_history(shell) -> None:
     assert {("IPython", "_"), ("IPython", f"_{number}"), ("DisplayHook", "_")} <= kinds
     report = shell.run_line_magic("inspect", "_ --owners")
     assert report.refs.references == report.refs.owners.named  # each is named, IPython's last result too
-
-
-def test_the_cards_owner_of_bytes_has_the_users_name(shell) -> None:
-    np = pytest.importorskip("numpy")
-    shell.user_ns["np"] = np
-    shell.run_cell("big = np.zeros(1000); x = big[3:]")
-    assert shell.run_line_magic("inspect", "x").buffer.holders[-1].name == "big"

@@ -38,25 +38,27 @@ def told(table: str) -> dict[str, list[Any]]:
     )
 
 
-def judged(table: str, name: str) -> None:
+ROOMS: Final = {"STANDARD": "core", "NUMPY": "libraries", "FRAMES": "libraries", "OTHERS": "newest"}
+"""Table of kinds -> the rooms in which its libraries are."""
+
+
+def rows(rooms: dict[str, str]) -> list[Any]:
+    """A parameter a kind: its table and its name."""
+    return [
+        pytest.param(table, name, marks=getattr(pytest.mark, room), id=name)
+        for table, room in rooms.items()
+        for name in getattr(kinds, table)
+    ]
+
+
+@pytest.mark.parametrize(("table", "name"), rows(ROOMS))
+def test_deleting_an_object_frees_what_was_said(table: str, name: str) -> None:
     said, freed, blocks = told(table)[name]
     slack = max(LEAST, freed // 100) + ROUNDED * blocks
     assert isinstance(said, int), said
     assert said <= freed + slack, (said, freed, blocks)
     if name not in TOO_SMALL_BEFORE_3 or version("pandas") >= "3":
         assert said >= freed - slack, (said, freed, blocks)
-
-
-@pytest.mark.core
-@pytest.mark.parametrize("name", kinds.STANDARD)
-def test_deleting_an_object_of_the_standard_library_frees_what_was_said(name: str) -> None:
-    judged("STANDARD", name)
-
-
-@pytest.mark.libraries
-@pytest.mark.parametrize("name", kinds.NUMPY)
-def test_deleting_an_array_frees_what_was_said(name: str) -> None:
-    judged("NUMPY", name)
 
 
 @pytest.mark.parametrize("left", [lambda t: t.column(0), lambda t: t[0].chunk(0).buffers()[1].slice(8)])
@@ -70,33 +72,12 @@ def test_what_others_share_in_cpp_is_not_freed(left: Callable[[Any], Any]) -> No
     assert inspector.retained(held).retained_bytes > 1_000_000
 
 
-@pytest.mark.libraries
-@pytest.mark.parametrize("name", kinds.FRAMES)
-def test_deleting_a_table_frees_what_was_said(name: str) -> None:
-    judged("FRAMES", name)
-
-
-@pytest.mark.newest
-@pytest.mark.parametrize("name", kinds.OTHERS)
-def test_deleting_what_other_libraries_made_frees_what_was_said(name: str) -> None:
-    judged("OTHERS", name)
-
-
-UNKNOWN: Final = "not all of it can be followed: "
-
-
-@pytest.mark.core
-@pytest.mark.parametrize("name", kinds.STRUCTS)
-def test_what_a_struct_does_not_tell_is_said_as_unknown(name: str) -> None:
-    said, freed, _ = told("STRUCTS")[name]
-    assert said.startswith(UNKNOWN) and freed > LEAST, (said, freed)
-
-
-@pytest.mark.newest
-@pytest.mark.parametrize("name", kinds.UNTOLD)
-def test_what_a_library_counts_elsewhere_is_said_as_unknown(name: str) -> None:
-    said, freed, _ = told("UNTOLD")[name]
-    assert said.startswith(UNKNOWN) and freed > 900_000, (said, freed)
+@pytest.mark.parametrize(("table", "name"), rows({"STRUCTS": "core", "UNTOLD": "newest"}))
+def test_what_a_library_does_not_tell_is_said_as_unknown(table: str, name: str) -> None:
+    """A struct whose memory nothing tells of, and what is counted elsewhere."""
+    said, freed, _ = told(table)[name]
+    assert said.startswith("not all of it can be followed: ")
+    assert freed > (LEAST if table == "STRUCTS" else 900_000), (said, freed)
 
 
 def test_there_are_many_kinds() -> None:

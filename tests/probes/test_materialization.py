@@ -397,15 +397,6 @@ def test_owned_view_and_foreign() -> None:
         assert seen(np.frombuffer(source, "u1")).state == "shared-foreign"
 
 
-def test_a_small_view_keeps_a_large_base() -> None:
-    base = np.arange(100_000.0)
-    fact = seen(base[:12])
-    (found,) = [one for one in fact.findings if one.slug == "large-base"]
-    assert (found.what, found.do) == ("96 B keep 800 kB alive", "x.copy() frees it")
-    assert inspector.findings(base[:12]) == fact.findings
-    assert fact.retained_bytes == base.nbytes
-
-
 def test_strides_of_zero_are_virtual() -> None:
     fact = seen(np.broadcast_to(np.arange(12.0), (1000, 12)))
     assert (fact.state, fact.logical_bytes, fact.span_bytes) == ("virtual", 96_000, 96)

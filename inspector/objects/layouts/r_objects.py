@@ -106,44 +106,47 @@ _na: list[int] = []
 def text_of_na() -> int:
     """Address of the C text of `NA_character_`, a single object; 0 if no R runs in this process."""
     import ctypes
-    import os
 
-    if not _na:
-        try:
-            found = ctypes.c_void_p.in_dll(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD), "R_NaString").value
-        except (OSError, ValueError):
-            return 0
+    if not _na and (libr := _libr()):
+        found = ctypes.c_void_p.in_dll(libr, "R_NaString").value
         _na.extend([found] if found else ())
     return _na[0] + DATA if _na else 0
 
 
+def _libr() -> Any:
+    """The R in this process, to be called with the GIL held; None where there is none."""
+    import ctypes
+    import os
+
+    try:
+        return ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD)
+    except OSError:
+        return None
+
+
+def _is_main_thread() -> bool:
+    """R has one thread; this one is taken for it."""
+    import threading
+
+    return threading.current_thread() is threading.main_thread()
+
+
 def console_width() -> int:
-    """`getOption("width")` of the R in this process; 0 in other threads: R has one thread."""
+    """`getOption("width")` of the R in this process; 0 in other threads."""
+    libr = _libr() if _is_main_thread() else None
+    return int(libr.Rf_GetOptionWidth()) if libr else 0
+
+
+def libr_function(name: str, any_thread: bool = False) -> Any:
+    """A function of the R in this process that takes an object and gives a word; None in other threads.
+
+    `any_thread`: the caller knows that no other thread is in R.
+    """
     import ctypes
-    import os
-    import threading
 
-    if threading.current_thread() is not threading.main_thread():
-        return 0
-    try:
-        return int(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD).Rf_GetOptionWidth())
-    except (OSError, AttributeError):
-        return 0
-
-
-def libr_function(name: str) -> Any:
-    """A function of the R in this process that takes an object and gives a word; None in other threads."""
-    import ctypes
-    import os
-    import threading
-
-    if threading.current_thread() is not threading.main_thread():
-        return None
-    try:
-        found = getattr(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD), name)
-    except (OSError, AttributeError):
-        return None
-    found.restype, found.argtypes = ctypes.c_ssize_t, (ctypes.c_void_p,)
+    found = getattr(_libr(), name, None) if any_thread or _is_main_thread() else None
+    if found is not None:
+        found.restype, found.argtypes = ctypes.c_ssize_t, (ctypes.c_void_p,)
     return found
 
 
