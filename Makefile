@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help mutants corpus pictures demo docs reference examples changelog test test-all sid faults wheels seeds soak lab lint format bench sanitize system clean
+.PHONY: help mutants wild corpus pictures demo docs reference examples changelog test test-all sid faults wheels seeds soak lab lint format bench sanitize system clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -78,6 +78,10 @@ bench: system ## speed and memory against the peers, into docs/benchmarks.md; ON
 mutants: system ## three real extensions, mutated: what a debug build proves faulty, and what is found of it; hours, goes on where stopped
 	@$(PYTHON3) .ci/ready.py test
 	@$(BIN)/python -P tests/specimens/mutation.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
+wild: ## the finder of leaks on a hundred packages of others, into docs/wild.md; an hour, goes on where stopped; ONLY=ujson
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/python -P .ci/wild/rig.py $(if $(ONLY),--only $(ONLY))
 
 corpus: system ## the table of what a trace says of 573 operations, into docs/benchmarks.md
 	@$(PYTHON3) .ci/trace_table.py corpus

@@ -69,6 +69,13 @@ class Touch:
     path: str = ""
     """The file of `source`, if it is on this machine and not younger than the library."""
 
+    @property
+    def is_of_import(self) -> bool:
+        """Whether the body of an installed module, or the import of an extension, made the call."""
+        file = "" if isinstance(self.site.file, Unknown) else self.site.file
+        is_body = "-packages/" in file and self.site.function == "<module>"
+        return is_body or file.startswith("<frozen importlib")
+
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
@@ -226,13 +233,8 @@ class Verdict:
 
     @property
     def is_of_import(self) -> bool:
-        """Whether it is only possible, and from the body of an installed module, which runs once."""
-        made = self.conversion
-        file = made.site.file if isinstance(made, Touch) and not self.certain else ""
-        if isinstance(file, Unknown) or not isinstance(made, Touch):
-            return False
-        is_body = "-packages/" in file and made.site.function == "<module>"
-        return is_body or file.startswith("<frozen importlib")
+        """Whether it is only possible, and from the import of an installed module, which runs once."""
+        return not self.certain and isinstance(self.conversion, Touch) and self.conversion.is_of_import
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
-"""Owners that tp_traverse does not visit: fields that a live object's type omits, and the callback of a weak
-reference, which receives the reference itself when its object dies.
+"""Owners that tp_traverse does not visit: fields that a live object's type omits, the callback of a weak
+reference, which receives the reference itself when its object dies, static data that points to the characters
+of a text, and the library that a static object lies in: it has the reference that the object began with.
 
 Cython's functions hold their annotations in such a field. The gc cannot follow these fields, and the search
 for owners does not; but before an object is called leaked, such a field counts as a possible owner.
@@ -8,6 +9,7 @@ for owners does not; but before an object is called leaked, such a field counts 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import sys
 import types
 import weakref
 from bisect import bisect_left
@@ -31,17 +33,27 @@ _REFERENT: Final = weakref.ref.__call__
 _CALLBACK: Final = weakref.ref.__dict__["__callback__"].__get__
 _BY_CALLBACK: Final = "its callback, once its object dies"
 """pybind11 learns of an object's death by a weak reference without an owner, which its callback releases."""
+_ITSELF: Final = "the library it lies in"
+_WORD: Final = 8
+_TEXT_HEAD: Final = sys.getsizeof("") - 1
+"""Bytes of an ASCII text before its characters."""
 _TELLING: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 """They report all that they own; other words of their frames are remains of the block's earlier use."""
 
 
 def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, ...]]:
-    """Address -> types of the live gc objects that hold it in an unreported field; or a callback."""
+    """Address -> types of the live gc objects that hold it in an unreported field; or what else does."""
     if not subjects:
         return {}
-    needles = sorted((subject.address, subject.address + 1) for subject in subjects)
+    texts = {at: subject.address for subject in subjects if (at := _characters(subject))}
+    needles = sorted((at, at + 1) for at in (*texts, *(subject.address for subject in subjects)))
     words = sorted(_native.scan_words(needles, _native.ledger_rooms(), WORDS_MAX)[0])
     found = {subject.address: [_BY_CALLBACK] for subject in subjects if _waits(subject)}
+    found.update({one.address: [_ITSELF] for one in subjects if _native.image(one.address) is not None})
+    for place, value in words:
+        if value in texts and _native.image(place) is not None:
+            found.setdefault(texts[value], []).append("static data, which points to its characters")
+    words = [word for word in words if word[1] not in texts]
     fields: dict[tuple[int, int], list[str]] = defaultdict(list)
     reported: dict[tuple[int, int], int] = {}
     for holder, offset, address in _within(words):
@@ -51,6 +63,17 @@ def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, .
     for (holding, address), some in fields.items():
         found.setdefault(address, []).extend(some[reported[holding, address] :])
     return {address: tuple(some) for address, some in found.items() if some}
+
+
+def _characters(subject: _native.Subject) -> int:
+    """Address of the UTF-8 that C code has read of a text; 0: it did not, or it is no text."""
+    text = subject.get()
+    if type(text) is not str or not text:
+        return 0
+    if text.isascii():
+        return subject.address + _TEXT_HEAD
+    word = _native.read(subject.address + _TEXT_HEAD + _WORD, _WORD)  # after its length
+    return int.from_bytes(word or b"", sys.byteorder)
 
 
 def _waits(subject: _native.Subject) -> bool:

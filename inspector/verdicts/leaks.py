@@ -148,21 +148,23 @@ def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
     shared = not obj.fresh and not obj.balance  # others take references too: only an exact count proves
     if leaked <= 0 or (shared and (obj.possible_owners or obj.borrowing or unexplained != leaked)):
         return None
-    certain = not obj.possible_owners and not obj.borrowing and (obj.fresh or unexplained == leaked)
     if alone and not obj.fresh and unexplained > leaked:  # some were unexplained before: which, is unknown
         return None
     said = f"{counted(obj.references, 'reference')}, {counted(obj.certain_owners, 'owner')} found"
     is_name = obj.type_name == "str" and not any(touch.role == "kept" for touch in obj.touches)
-    # The attribute cache owns names that no search finds, and imports leave more of them.
-    if is_name or not _method(obj):
-        certain = False
-    if obj.borrowing:
-        said += f"; {counted(obj.borrowing, 'pointer')} on C stacks or in unknown memory may hold some"
-    elif obj.possible_owners:
-        said += f"; {counted(obj.possible_owners, 'pointer')} in C memory may hold some"
-    elif not certain:
-        said += "; the interpreter's caches may hold it" if is_name else "; no call from Python created it"
-    return _leaked(obj, leaked, certain, said)
+    once = obj.touches and all(touch.is_of_import for touch in obj.touches)
+    doubts = (
+        (old := obj.borrowing, f"{counted(old, 'pointer')} on C stacks or in unknown memory may hold some"),
+        (obj.possible_owners, f"{counted(obj.possible_owners, 'pointer')} in C memory may hold some"),
+        (shared and _unexplained(obj) > unexplained, "as many may have been lost before"),
+        (once, "an import runs once, and may keep it for good"),
+        # The attribute cache owns names that no search finds, and imports leave more of them.
+        (is_name, "the interpreter's caches may hold it"),
+        (not _method(obj), "no call from Python created it"),
+        (not obj.fresh and unexplained != leaked, "others were unexplained before"),
+    )
+    doubt = next((f"; {why}" for is_so, why in doubts if is_so), "")
+    return _leaked(obj, leaked, not doubt, said + doubt)
 
 
 def _leaked(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
@@ -374,9 +376,8 @@ def crash(signal: str, where: Touch | Unknown, place: str, *, watched: bool) -> 
 
 def _of_fault(fault: Fault) -> Verdict:
     rule, cure = _RULES.get(fault.kind, ("release only references you own", "remove one Py_DECREF"))
-    reason = "seen at the call" if fault.touch.function else "seen as the call returned"
-    reason = _REASONS.get(fault.kind, reason)
     touch = fault.touch
+    reason = _REASONS.get(fault.kind, f"seen {'at the call' if touch.function else 'as the call returned'}")
     return Verdict(fault.kind, fault.shown, True, 1, 0, touch, (touch,), touch.method, rule, cure, reason)
 
 

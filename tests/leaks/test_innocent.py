@@ -279,3 +279,57 @@ def test_links_of_caches_that_fill_and_forget() -> None:
         assert found.verdicts == ()
     for times in (1, 20):  # 7 runs each
         assert inspector.leaks("leak_corpus").run(lambda times=times: work(times)).verdicts == ()
+
+
+LENDS = r"""
+#include <Python.h>
+static const char *text;
+static PyObject *document(PyObject *self, PyObject *words) { // as NumPy's add_docstring: kept for its bytes
+    text = PyUnicode_AsUTF8(words);
+    Py_INCREF(words);
+    Py_RETURN_NONE;
+}
+static PyObject *again(PyObject *self, PyObject *pair) { // an item of a dict that lost a reference before
+    return Py_XNewRef(PyDict_GetItem(PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1)));
+}
+static PyObject *lose(PyObject *self, PyObject *one) { return Py_NewRef(Py_NewRef(one)); }
+typedef struct { PyObject_HEAD } Truth; // as NumPy's True
+static PyTypeObject Truth_type;
+static Truth only = {PyObject_HEAD_INIT(&Truth_type)};
+static PyObject *compare(PyObject *a, PyObject *b, int operation) { return Py_NewRef((PyObject *)&only); }
+static PyTypeObject Truth_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "lends.Truth",
+    .tp_basicsize = sizeof(Truth),
+    .tp_richcompare = compare,
+};
+static PyObject *truth(PyObject *self, PyObject *one) {
+    return PyType_Ready(&Truth_type) < 0 ? NULL : PyObject_RichCompare((PyObject *)&only, one, Py_EQ);
+}
+"""
+
+
+@pytest.fixture
+def lends() -> Any:
+    return specimens.build("lends", LENDS)
+
+
+@pytest.mark.parametrize("words", ["a text", "ein späterer Text"])
+def test_a_text_whose_bytes_are_pointed_to_is_kept(lends: Any, words: str) -> None:
+    words = f"{words} of {id(lends)}"
+    with inspector.leaks("lends") as found:
+        lends.document(words)
+    assert not found.certain
+
+
+def test_what_was_lost_before_is_no_fault_of_the_call_that_lends_it(lends: Any) -> None:
+    kept = {"key": (id(lends),)}
+    lends.lose(kept["key"])
+    with inspector.leaks("lends") as found:
+        first, second = lends.again((kept, "key")), lends.again((kept, "key"))
+    assert first is second and not found.certain
+
+
+def test_the_first_reference_of_a_static_object_is_nobodys(lends: Any) -> None:
+    with inspector.leaks("lends") as found:
+        kept = lends.truth(3)
+    assert type(kept).__name__ == "Truth" and not found.certain

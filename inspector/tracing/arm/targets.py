@@ -298,9 +298,11 @@ def _belongs(value: Any, module: str) -> bool:
     """Whether the module's package defines it: not so for `from math import gcd`, or a pattern's `match`."""
     if not issubclass(type(value), BuiltinFunctionType):  # a method that knows its class has a type below
         return True
+    bound = value.__self__
+    if type(bound) is ModuleType and vars(bound).get("__name__") == module:  # its C may name another
+        return True
     if isinstance(value.__module__, str):
         return _package(value.__module__) == _package(module)
-    bound = value.__self__
     owner = bound if isinstance(bound, type) else type(bound)
     home = type_module(owner)
     is_pythons = home != "builtins" or vars(builtins).get(type_name(owner)) is owner
