@@ -72,7 +72,8 @@ def _places(told, certain=None):
     """One verdict for each function, line and kind of object: of several a right one, a certain one."""
     places = {}
     for one in sorted(told["verdicts"], key=lambda one: (not one["right"], not one["certain"])):
-        places.setdefault((one["kind"], one["method"], one["line"], kind_of(one["object"])), one)
+        method = one["method"].rpartition(".")[2]  # it may be called by its public module's name
+        places.setdefault((one["kind"], method, one["line"], kind_of(one["object"])), one)
     return [one for one in places.values() if certain in (None, one["certain"])]
 
 
