@@ -173,6 +173,10 @@ class Adapter:
         """Named parts with their own bytes (columns, fields). A lazy iterator: the caller may stop early."""
         return iter(())
 
+    def pieces(self, x: Any) -> Iterator[tuple[str, tuple[Elements, ...]]]:
+        """Named blocks of other objects that it only refers to, and is asked for: a module's tensors."""
+        return iter(())
+
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
         """(the first `most` columns in the table's order, number of columns, number of blocks).
 

@@ -5,10 +5,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from inspector.adapters.base import Adapter, stored, type_name
+from inspector.adapters.base import Adapter, Elements, stored, type_name
 from inspector.adapters.beyond import Beyond
 from inspector.adapters.told import Layer, Told, field
 from inspector.adapters.torch_parts import Sums
+from inspector.adapters.torch_tensors import ADAPTER as TENSORS
 from inspector.adapters.torch_tensors import is_plain
 from inspector.facts.amounts import counted
 from inspector.facts.model import Model, ModelPart
@@ -66,6 +67,15 @@ class TorchModules(Adapter):
         if _is_optimizer(x):
             return _of_optimizer(x)
         return _of_module(x) if _dict(x, "_parameters") is not None else None
+
+    def pieces(self, x: Any) -> Iterator[tuple[str, tuple[Elements, ...]]]:
+        """The blocks of its tensors, by path; of an optimizer those of its parameters."""
+        for path, tensor in _parameters(x) if _is_optimizer(x) else _all_tensors(x):
+            yield path, TENSORS.elements(tensor)
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """One number, as torch prints it."""
+        return TENSORS.text(block, raw)
 
     def beyond(self, x: Any, found: Beyond) -> None:
         """A script module keeps its tensors in a C++ object that is not followed."""
@@ -127,6 +137,11 @@ def _tensors(module: Any) -> Iterator[tuple[str, Any, bool]]:
                 yield name, tensor, kept == "_parameters"
 
 
+def _all_tensors(x: Any) -> Iterator[tuple[str, Any]]:
+    for path, module, _ in _modules(x):
+        yield from ((f"{path}.{name}" if path else name, tensor) for name, tensor, _ in _tensors(module))
+
+
 def _shown(rows: list[_Row]) -> list[_Row]:
     """The modules with tensors; where they are many, the modules one step below with their sums."""
     own = [row for row in rows if row.named]
@@ -143,20 +158,26 @@ def _shown(rows: list[_Row]) -> list[_Row]:
     return [row for row in sums if row.bytes or row.path]
 
 
+def _parameters(x: Any) -> Iterator[tuple[str, Any]]:
+    """(path, tensor) of an optimizer's parameters."""
+    groups = stored(x, "param_groups")
+    for number, group in enumerate(groups if isinstance(groups, list) else ()):
+        for at, tensor in enumerate(group["params"]):
+            yield f"params[{at}]" if len(groups) == 1 else f"group {number} params[{at}]", tensor
+
+
 def _of_optimizer(x: Any) -> Model | None:
     groups, state = stored(x, "param_groups"), stored(x, "state")
     if not isinstance(groups, list) or not isinstance(state, dict):
         return None
     sums, rows = Sums(is_optimizer=True), list[ModelPart]()
     states = {id(tensor): one for tensor, one in list(dict.items(state))}
-    for number, group in enumerate(groups):
-        for at, tensor in enumerate(group["params"]):
-            path = f"params[{at}]" if len(groups) == 1 else f"group {number} params[{at}]"
-            before = (sums.own_bytes, sums.gradient_bytes)
-            sums.add(path, tensor, True)
-            more = sums.add_state(states.get(id(tensor)))
-            grown = sums.own_bytes - before[0], sums.gradient_bytes - before[1]
-            rows.append(ModelPart(path, type_name(type(tensor)), sums.shape(tensor), *grown, more))
+    for path, tensor in _parameters(x):
+        before = (sums.own_bytes, sums.gradient_bytes)
+        sums.add(path, tensor, True)
+        more = sums.add_state(states.get(id(tensor)))
+        grown = sums.own_bytes - before[0], sums.gradient_bytes - before[1]
+        rows.append(ModelPart(path, type_name(type(tensor)), sums.shape(tensor), *grown, more))
     rows.sort(key=lambda row: -(row.bytes + row.state_bytes))
     return sums.model(tuple(rows[:MOST_PARTS]), max(len(rows) - MOST_PARTS, 0))
 

@@ -37,16 +37,13 @@ def comparison(fact: Comparison) -> tuple[Block, ...]:
 
 
 def _unanswered(fact: Comparison) -> Iterator[Block]:
-    """What was covered and what is not known, where no sentence follows."""
-    if isinstance(fact.sharing.overlap, Unknown) and fact.sharing.ranges and not fact.sharing.file:
-        yield from view(fact.sharing)
-    if fact.answers:
+    """What was covered, where it is not known whether bytes are shared."""
+    if not isinstance(fact.sharing.overlap, Unknown):
         return
-    yield Prose((Span(fact.left, "code"), Span(" and "), Span(fact.right, "code"), Span(": two objects.")))
-    for side in fact.sides:
-        if isinstance(side.total_blocks, Unknown):
-            yield Line(side.name, text(str(side.total_blocks), "dim"))
-        else:
+    if fact.sharing.ranges and not fact.sharing.file:
+        yield from view(fact.sharing)
+    for side in fact.sides if not any(row.certain for row in fact.answers) else ():
+        if not isinstance(side.total_blocks, Unknown):
             yield Line(side.name, (Span("looked at"), Span("  "), *known(side.bytes, "size")))
 
 

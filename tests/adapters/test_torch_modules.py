@@ -1,6 +1,7 @@
 """torch.nn.Module and optimizers: the numbers that torch gives by running its code, without running any."""
 
 # SPDX-License-Identifier: MIT
+import copy
 from typing import Any
 
 import pytest
@@ -84,6 +85,25 @@ def test_types_that_differ_are_told_and_counts_of_batches_are_not() -> None:
     assert "Mixed" not in said(nn.BatchNorm1d(4))
     both = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4).half())
     assert "Mixed: float32 on cpu 80 B and float16 on cpu 40 B." in said(both)
+
+
+def test_two_modules_are_compared_tensor_by_tensor() -> None:
+    first = torch.nn.Sequential(torch.nn.Linear(100, 100), torch.nn.Linear(100, 100))
+    copied, tied = copy.deepcopy(first), torch.nn.Linear(100, 100)
+    tied.weight = first[0].weight
+    optimizer = torch.optim.Adam(first.parameters())
+    pairs = ((first, copied), (first, tied), (first, optimizer), (copied, optimizer), (first, tied.weight))
+    told = [inspector.compare(*pair, names=("a", "b")).answers[0].text for pair in pairs]
+    assert told[0] == "No byte in common; equal values in all 4 tensors."
+    assert told[1].startswith("Tensor `0.weight` shares, `0.bias`, `1.weight` and `1.bias` do not. 40 kB")
+    assert told[2].startswith("All 4 tensors share.") and told[3] == "No byte in common."
+    assert told[4].startswith("`b` shares the memory of `a.0.weight`.")
+    with torch.no_grad():
+        copied[1].bias[3] = 5.0
+    assert (
+        "different values: tensor `1.bias`, first at `[3]`"
+        in inspector.compare(first, copied).answers[0].text
+    )
 
 
 def test_many_modules_are_summed_one_step_below() -> None:

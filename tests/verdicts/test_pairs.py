@@ -1,10 +1,12 @@
 """Answers about two real objects: what they say, and that each index map is true at random indices."""
 
 # SPDX-License-Identifier: MIT
+import io
 import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -268,10 +270,10 @@ def test_large_values_are_compared_by_sample_and_it_is_said() -> None:
 @pytest.mark.quick
 def test_nothing_is_said_of_what_is_not_known() -> None:
     a = distinct(5)
-    assert inspector.compare(a, object()).answers == ()
-    assert inspector.compare([a], {1: a}).answers == ()
+    assert first(a, object()) == "Whether they share bytes is not known: object lays no bytes open."
+    assert first([a], {1: a}) == "Whether they share bytes is not known: list lays no bytes open."
     drawn = str(inspector.Report("x", {"comparison": inspector.compare(a, [1], names=("a", "b"))}))
-    assert "? list lays no bytes open" in drawn and "looked at  40 B" in drawn
+    assert "list lays no bytes open" in drawn and "looked at  40 B" in drawn
 
 
 @pytest.mark.quick
@@ -315,7 +317,7 @@ def test_rules_take_facts_alone() -> None:
         found = Comparison("a", "b", False, (), sharing, sides, **more)
         return [row.text for row in conclude(found)]
 
-    assert told(Sharing(unknown, unknown, ())) == []
+    assert told(Sharing(unknown, unknown, ())) == ["Whether they share bytes is not known: not asked."]
     assert told(Sharing(False, 0, ())) == ["No byte in common."]
     same = Values(True, "values", 10, 20, "C", "C", False, (), "", "")
     assert told(Sharing(unknown, unknown, ()), values=same) == ["Two ndarray objects with equal values."]
@@ -350,3 +352,35 @@ def test_three_objects_and_more() -> None:
     assert len(found.pairs) == 6 and len(found.sides) == 4
     drawn = str(inspector.Report("x", {"comparison": found}))
     assert "a and" not in drawn and "40 B" in drawn and drawn.count("\n") <= 9
+
+
+def held_in(kind: str, a: Any) -> Any:
+    if kind == "attribute":
+        made = type("Kept", (), {})()
+        made.kept = a
+        return made
+    if kind == "element":
+        rows = np.empty((2, 2), dtype=object)
+        rows[1, 0] = a
+        return rows
+    kinds: dict[str, Callable[[], Any]] = {
+        "closure": lambda: lambda: a,
+        "partial": lambda: partial(print, 1, a),
+        "bound method": lambda: a.sum,
+    }
+    return kinds[kind]()
+
+
+@pytest.mark.parametrize("kind", ["attribute", "element", "closure", "partial", "bound method"])
+def test_what_holds_the_other_says_where(kind: str) -> None:
+    a = np.arange(10.0)
+    b = held_in(kind, a)
+    found = re.fullmatch(r"`(b.*)` is `a`: the same ndarray\.", first(a, b))
+    assert found and eval(found[1]) is a
+
+
+def test_bytes_that_no_protocol_shows_are_not_called_apart() -> None:
+    a = io.BytesIO(bytes(1000))
+    assert first(a, a.getbuffer()).startswith("`a` and `b` share memory. 1.0 kB belong to both;")
+    row = answers(a, len)["sharing-unknown"]
+    assert not row.certain and "builtin_function_or_method lays no bytes open" in row.text

@@ -18,7 +18,7 @@ from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_name
 from inspector.objects.sharing import values as equality
 from inspector.objects.sharing.items import inside, items
-from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
+from inspector.objects.sharing.meetings import Blocks, every_block, judged, meetings, total_of
 from inspector.objects.sharing.plain import is_plain
 from inspector.objects.sharing.table_values import table_values
 from inspector.objects.sharing.two import of_two
@@ -45,11 +45,16 @@ def together(
         "same_object": left.address == right.address,
         "sides": tuple(side(*row, rows) for row in zip(names, subjects, facts, strict=True)),
         "parts": rows,
-        "inside": inside((names[0], names[1]), left, right),
+        "inside": inside(names, subjects, [_owners(one) for one in facts]),
     }
     if shared.overlap is True or left.address == right.address:
         return found
     return found | {"values": values(left, right, shown=not any(map(gives_secret, names)))}
+
+
+def _owners(facts: Any) -> Any:
+    refs = facts.get("refs")
+    return () if refs is None or isinstance(refs, Unknown) else refs.owners
 
 
 def _several(
@@ -73,7 +78,7 @@ def parts(names: tuple[str, str], a: _native.Subject, b: _native.Subject) -> tup
     larger = max(counts) <= FEW_COLUMNS
     first = counts[0] and (not counts[1] or (counts[0] >= counts[1] if larger else counts[0] <= counts[1]))
     name, table, other = (names[0], a, b) if first else (names[1], b, a)
-    blocks = blocks_in(other)
+    blocks = every_block(other)
     if isinstance(blocks, Unknown):
         return ()
     covered = total_of(other, blocks) == len(blocks)
@@ -87,25 +92,35 @@ def _table(subject: _native.Subject) -> tuple[Column, ...]:
     table = adapter.columns(subject.get(), MOST_COLUMNS) if adapter is not None else None
     if table is not None:
         return table[0]
-    arrays = tuple(islice(adapter.held(subject.get()), MOST_COLUMNS)) if isinstance(adapter, Holder) else ()
-    return tuple(_array(n, *row) for n, row in enumerate(arrays)) if len(arrays) > 1 else ()
+    return tuple(islice(_arrays(subject), MOST_COLUMNS))
 
 
-def _array(number: int, name: str, array: Any) -> Column:
-    found = blocks_of_array(array)
-    return Column(name, found[0].format if found else "", found, number, Unknown("not asked"), 0)
+def _arrays(subject: _native.Subject) -> tuple[Column, ...]:
+    """The named arrays or tensors of an object that keeps several, or refers to some."""
+    adapter = adapter_of(type(subject.get()))
+    if isinstance(adapter, Holder):
+        held = [(name, blocks_of_array(array)) for name, array in adapter.held(subject.get())]
+        rows = held if len(held) > 1 else []
+    else:
+        rows = list(adapter.pieces(subject.get())) if adapter is not None else []
+    return tuple(
+        Column(name, blocks[0].format if blocks else "", blocks, number, Unknown("not asked"), 0)
+        for number, (name, blocks) in enumerate(rows)
+    )
 
 
 def _count(subject: _native.Subject) -> int:
     adapter = adapter_of(type(subject.get()))
     table = adapter.columns(subject.get(), 0) if adapter is not None else None
-    return len(_table(subject)) if table is None else table[1]
+    return len(_arrays(subject)) if table is None else table[1]
 
 
 def _word(subject: _native.Subject) -> str:
     if not _count(subject):
         return ""
-    return "array" if isinstance(adapter_of(type(subject.get())), Holder) else "column"
+    adapter = adapter_of(type(subject.get()))
+    is_table = adapter is None or adapter.columns(subject.get(), 0) is not None
+    return "column" if is_table else "array" if isinstance(adapter, Holder) else "tensor"
 
 
 def _row(
@@ -129,7 +144,7 @@ def _met(one: Blocks, other: Blocks) -> Sharing:
 
 def side(name: str, subject: _native.Subject, facts: Any, rows: Sequence[PartSharing]) -> Side:
     """One object, from its columns of a report and from its adapter."""
-    found, adapter = blocks_in(subject), adapter_of(type(subject.get()))
+    found, adapter = every_block(subject), adapter_of(type(subject.get()))
     blocks = () if isinstance(found, Unknown) else found
     buffer = facts.get("buffer")
     known = buffer is not None and not isinstance(buffer, Unknown)
@@ -173,7 +188,7 @@ def values(a: _native.Subject, b: _native.Subject, shown: bool) -> Values | Unkn
         return table_values(_table(a), _table(b), (adapters[0].text, adapters[1].text), shown)
     known, texts = [], []
     for subject, adapter in zip((a, b), adapters, strict=True):
-        blocks = blocks_in(subject)
+        blocks = every_block(subject)
         if isinstance(blocks, Unknown) or adapter is None:
             return NOT_COMPARED if adapter is None else Unknown("it lays no bytes open")
         if len(blocks) != 1 or total_of(subject, blocks) != 1:

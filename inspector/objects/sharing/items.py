@@ -1,10 +1,14 @@
 """What lists, dicts and plain values have in common: by identity or exact value, without running code."""
 
 # SPDX-License-Identifier: MIT
-from itertools import islice
+from collections.abc import Sequence
+from functools import partial
+from itertools import islice, product
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
 from inspector import _native
+from inspector.adapters.registry import adapter_of
 from inspector.facts.comparison import Values
 
 MOST_ITEMS = 100_000
@@ -12,6 +16,7 @@ MOST_ITEMS = 100_000
 _ATOMS = (int, float, complex, bool, str)
 """Types whose exact instances compare without code of a user."""
 _LONGEST = 1 << 16
+_WORD = 8
 
 
 def items(a: _native.Subject, b: _native.Subject, shown: bool) -> Values | None:
@@ -46,20 +51,56 @@ def _plain(one: Any, other: Any, shown: bool) -> Values:
     return Values(equal, "values", 1, 1, "C", "C", False, (), *texts)
 
 
-def inside(names: tuple[str, str], a: _native.Subject, b: _native.Subject) -> str:
-    """How one object is reached from the other, where that is an exact list, tuple or dict."""
-    for name, holder, item in ((names[0], a, b), (names[1], b, a)):
-        if holder.address != item.address and (found := _item(name, holder.get(), item.address)):
+def inside(names: Sequence[str], subjects: Sequence[_native.Subject], owners: Sequence[Any]) -> str:
+    """How one of two objects is reached from the other by one step; "" if it is not.
+
+    `owners`: the owners of each, of which those that are certain tell attributes and closures.
+    """
+    for name, holder, item, known in zip(names, subjects, subjects[::-1], owners[::-1], strict=True):
+        if holder.address == item.address:
+            return ""
+        if found := _item(name, holder, item.address) or _attribute(name, holder, known):
             return found
     return ""
 
 
-def _item(name: str, holder: Any, address: int) -> str:
-    if type(holder) in (list, tuple):
-        place = next((n for n, one in enumerate(islice(holder, MOST_ITEMS)) if id(one) == address), None)
+def _item(name: str, holder: _native.Subject, address: int) -> str:
+    x = holder.get()
+    if type(x) in (list, tuple):
+        place = next((n for n, one in enumerate(islice(x, MOST_ITEMS)) if id(one) == address), None)
         return "" if place is None else f"{name}[{place}]"
-    if type(holder) is dict:
-        keys = (key for key, one in islice(holder.items(), MOST_ITEMS) if id(one) == address)
+    if type(x) is dict:
+        keys = (key for key, one in islice(x.items(), MOST_ITEMS) if id(one) == address)
         key = next((key for key in keys if type(key) in (str, int)), None)
         return "" if key is None else f"{name}[{key!r}]"
+    if type(x) is partial:
+        return next((f"{name}.args[{n}]" for n, one in enumerate(x.args) if id(one) == address), "")
+    if type(x) in (MethodType, BuiltinMethodType) and id(x.__self__) == address:
+        return f"{name}.__self__"
+    return _element(name, holder, address)
+
+
+def _element(name: str, holder: _native.Subject, address: int) -> str:
+    """The element of an ndarray of objects, which refers to the object."""
+    adapter = adapter_of(type(holder.get()))
+    blocks = adapter.elements(holder.get()) if adapter is not None and adapter.library == "numpy" else ()
+    if len(blocks) != 1 or blocks[0].format not in ("O", "object"):
+        return ""
+    block = blocks[0]
+    for index in islice(product(*map(range, block.shape)), MOST_ITEMS):
+        at = block.address + sum(n * stride for n, stride in zip(index, block.strides_bytes, strict=True))
+        if int.from_bytes(_native.read(at, _WORD) or b"", "little") == address:
+            return f"{name}[{', '.join(map(str, index)) or '()'}]"
+    return ""
+
+
+def _attribute(name: str, holder: _native.Subject, owners: Any) -> str:
+    """An attribute, or a variable of a function's closure, by the owners of what it refers to."""
+    x = holder.get()
+    cells = [id(cell) for cell in x.__closure__ or ()] if type(x) is FunctionType else []
+    for one in owners:
+        if one.certain and one.kind in ("attribute", "slot") and one.address == holder.address:
+            return f"{name}{one.key}"
+        if one.certain and one.kind == "cell" and one.address in cells:
+            return f"{name}.__closure__[{cells.index(one.address)}].cell_contents"
     return ""

@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Elements, blocks_of, type_name
+from inspector.adapters.base import Adapter, Elements, blocks_of, type_attribute, type_name
 from inspector.adapters.registry import adapter_of
 from inspector.facts.memory import Range
 from inspector.facts.sharing import Sharing
@@ -21,13 +22,33 @@ Meeting = tuple[Elements, Elements]
 
 
 def blocks_in(subject: _native.Subject) -> Blocks | Unknown:
-    """The blocks of an object; Unknown if nothing says where its bytes are."""
+    """The blocks that an object shows; Unknown if nothing says where its bytes are."""
     kind = type(subject.get())
     adapter = adapter_of(kind)
     if adapter is not None:
         return adapter.elements(subject.get())
     spoken = _native.speaks_buffer(kind)
     return Unknown(f"{type_name(kind)} {'was not asked for its bytes' if spoken else 'lays no bytes open'}")
+
+
+def every_block(subject: _native.Subject) -> Blocks | Unknown:
+    """As `blocks_in`, with blocks that are not shown; Unknown if there may be others."""
+    adapter = adapter_of(type(subject.get()))
+    if adapter is None or type_attribute(type(adapter), "elements") is not Adapter.elements:
+        return blocks_in(subject)
+    found = _elsewhere(adapter, subject.get())
+    return found or Unknown(f"{type_name(type(subject.get()))} lays no bytes open")
+
+
+def _elsewhere(adapter: Adapter, x: Any) -> Blocks:
+    """Bytes that no protocol shows: a module's tensors, each once; the spans in the layers of a BytesIO."""
+    if found := {(one.address, one.shape): one for _, blocks in adapter.pieces(x) for one in blocks}:
+        return tuple(found.values())
+    kind = type_name(type(x))
+    spans = [span for layer in adapter.layers(x).layers for span in layer.spans]
+    return tuple(
+        Elements("struct fields", at.start, (at.bytes,), (1,), 1, "uint8", "B", False, kind) for at in spans
+    )
 
 
 def total_of(subject: _native.Subject, known: Blocks) -> int:

@@ -5,7 +5,7 @@ from inspector import _native
 from inspector.facts.sharing import Sharing
 from inspector.facts.unknown import Unknown
 from inspector.objects.sharing import one_file
-from inspector.objects.sharing.meetings import blocks_in, judged, meetings, total_of
+from inspector.objects.sharing.meetings import every_block, judged, meetings, total_of
 
 
 def of_two(a: _native.Subject, b: _native.Subject) -> Sharing:
@@ -15,7 +15,7 @@ def of_two(a: _native.Subject, b: _native.Subject) -> Sharing:
     """
     known = []
     for subject in (a, b):
-        blocks = blocks_in(subject)
+        blocks = every_block(subject)
         if isinstance(blocks, Unknown):
             return Sharing(blocks, blocks, ())
         known.append(blocks)

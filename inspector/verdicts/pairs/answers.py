@@ -7,10 +7,22 @@ A rule is a function of a comparison: it returns an answer where the facts prove
 from inspector.facts.answers import Answer
 from inspector.facts.comparison import Comparison
 from inspector.verdicts.pairs.columns import column, columns
-from inspector.verdicts.pairs.equality import apart, contents, item
+from inspector.verdicts.pairs.equality import apart, contents, item, not_known
 from inspector.verdicts.pairs.shared import one_file, overlapping, same_object, siblings, view_of, where
 
-RULES = (same_object, item, one_file, column, columns, view_of, siblings, overlapping, apart, contents)
+RULES = (
+    same_object,
+    item,
+    one_file,
+    column,
+    columns,
+    view_of,
+    siblings,
+    overlapping,
+    apart,
+    contents,
+    not_known,
+)
 """The most telling first."""
 MOST_ANSWERS = 3
 

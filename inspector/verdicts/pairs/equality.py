@@ -96,10 +96,18 @@ def item(found: Comparison) -> Answer | None:
     if not found.inside:
         return None
     left, right = found.sides
-    outer = left if found.inside.startswith(left.name) and not left.blocks else right
-    inner = right if outer is left else left
+    inner = right if found.inside.startswith((f"{left.name}.", f"{left.name}[")) else left
     said = f"{code(found.inside)} is {code(inner.name)}: the same {short(inner.type_name)}."
     return answer("item-of", said, found, ("comparison.inside",))
+
+
+def not_known(found: Comparison) -> Answer | None:
+    """Why it is not known whether bytes are shared."""
+    why = found.sharing.overlap
+    if not isinstance(why, Unknown):
+        return None
+    said = f"Whether they share bytes is not known: {why.reason}."
+    return answer("sharing-unknown", said, found, EVIDENCE[:1], certain=False)
 
 
 def _sizes(found: Comparison) -> str:
