@@ -637,6 +637,9 @@ def ring_greenlets() -> None:
 def interned() -> list[Any]:
     """The types and code objects that records name by number: the number is the index, 0 is None."""
 
+def interned_renew() -> int:
+    """Give each object a new number from now on; return the first of these."""
+
 def interned_clear() -> None:
     """Clear that table and release its references."""
 
@@ -1042,6 +1045,12 @@ def ledger_open(passed_over: str, /) -> None:
 
     Code whose `co_filename` is the object `passed_over` (by identity) is skipped when a Python line is
     recorded. Raises RuntimeError while the ledger is open.
+    """
+
+def ledger_settle() -> int:
+    """Forget noted objects that have died and wait in the free list of their type to be used again.
+
+    Returns the number of faults until now.
     """
 
 def ledger_close(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,15 +21,19 @@ if TYPE_CHECKING:
     from inspector.report import Report
 
 SECTION = "inspected"
-PROMISES = ("no_copy", "no_materialize", "no_new")
-"""Markers, each the name of the block that a marked test runs in."""
-LEAKS = "references lost"
+FAST = "fast"
 LEAK = "native_fault"
 """Property of a test's report, and in JUnit's XML, for each certain fault: faces.known_faults.Row as JSON."""
+PROMISES = ("no_copy", "no_materialize", "no_new")
+"""Markers, each the name of the block that a marked test runs in."""
 _KNOWN = pytest.StashKey[Any]()
 """The lines of the baseline file and their reasons; None: the session writes the file."""
+_HELD = pytest.StashKey[Any]()
+"""The tests that wait to be judged together."""
+_UNSEARCHED = pytest.StashKey[Counter[str]]()
+"""What a session of `fast` did not look at."""
 _SEEN = pytest.StashKey[dict[str, Any]]()
-"""Module of --inspect-leaks -> what was watched of it in the test that called it most."""
+"""Module of --inspect-leaks -> what was watched of it in the block that called it most."""
 
 
 class InspectReport:
@@ -71,7 +76,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="MODULE",
         action="append",
         default=[],
-        help="fail each test in which the extension MODULE certainly loses a reference; may be repeated",
+        help="fail each test in which the extension MODULE certainly loses a reference; may be repeated; "
+        "`fast`: by counts alone, without a search of memory",
     )
     parser.getgroup("inspector").addoption(
         "--inspect-leaks-baseline",
@@ -129,27 +135,83 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
     finally:
         if kept is not None:
-            _note_watched(item, kept)
+            _note_watched(item.config, kept.found)
         if kept is not None and kept.found.certain:
             _note_faults(item, kept)
 
 
 def _no_leaks(item: pytest.Item) -> Any:
-    """The block for the test's marker or the option, or None."""
+    """The block for the test's marker or the option, or None: also if the test is held, with others."""
     marker = item.get_closest_marker("no_leaks")
-    modules = marker.args if marker is not None else tuple(item.config.getoption("--inspect-leaks"))
-    if marker is None and not modules:
+    modules = marker.args if marker is not None else _asked(item.config)
+    is_asked = marker or item.config.getoption("--inspect-leaks")
+    if not is_asked or _HELD in item.config.stash:
         return None
     from inspector.sessions.leaks import no_leaks
 
     block = no_leaks(*modules)
-    if item.config.getoption("--inspect-leaks-baseline"):
-        from inspector.faces.known_faults import row_of
-
-        known = _baseline(item.config)
-        block.is_known = lambda one: known is None or row_of(one, "").line in known
+    block.is_known = _known(item.config)
     block.found.strict = marker is not None  # of the option's, some tests call nothing
     return block
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run a test of --inspect-leaks in one block with others, unless it needs a block of its own."""
+    if not item.config.getoption("--inspect-leaks"):
+        return None
+    held = _held(item)
+    if held is None:
+        return None
+    held.run(item, nextitem)
+    if held.is_full or nextitem is None:
+        _let_go(item.config)
+    return True
+
+
+def _held(item: pytest.Item) -> Any:
+    """The tests that this one is held with; None if it needs a block of its own: then none is held."""
+    config = item.config
+    is_own = any(map(item.get_closest_marker, (*PROMISES, "no_leaks", "flaky")))
+    if is_own or config.getoption("--inspect-memory") or config.getoption("reruns", None):
+        _let_go(config)
+        return None
+    if _HELD not in config.stash:
+        from inspector.errors import InspectorError
+        from inspector.faces.held_tests import HeldTests
+
+        try:
+            config.stash[_HELD] = HeldTests(_asked(config), LEAK, _known(config), not _is_fast(config))
+        except InspectorError:
+            return None  # the test's own block tells it
+    return config.stash[_HELD]
+
+
+def _is_fast(config: pytest.Config) -> bool:
+    return FAST in config.getoption("--inspect-leaks")
+
+
+def _asked(config: pytest.Config) -> tuple[str, ...]:
+    """The modules of the option; () for all."""
+    return tuple(one for one in config.getoption("--inspect-leaks") if one != FAST)
+
+
+def _let_go(config: pytest.Config) -> None:
+    if (held := config.stash.get(_HELD, None)) is not None:
+        del config.stash[_HELD]
+        held.end()
+        _note_watched(config, held.found)
+        config.stash.setdefault(_UNSEARCHED, Counter()).update(held.found.unsearched)
+
+
+def _known(config: pytest.Config) -> Callable[[Any], bool]:
+    """Whether the baseline file lists a fault."""
+    if not config.getoption("--inspect-leaks-baseline"):
+        return lambda one: False
+    from inspector.faces.known_faults import row_of
+
+    known = _baseline(config)
+    return lambda one: known is None or row_of(one, "").line in known
 
 
 def _baseline(config: pytest.Config) -> Any:
@@ -166,18 +228,17 @@ def _baseline(config: pytest.Config) -> Any:
 
 
 def _note_faults(item: pytest.Item, block: Any) -> None:
-    from inspector.faces.known_faults import row_of
+    from inspector.faces.held_tests import SECTION, told
 
-    item.add_report_section("call", LEAKS, block.found.report.to_text())
-    for one in block.found.certain:
-        item.user_properties.append((LEAK, json.dumps(row_of(one, item.nodeid))))
+    item.add_report_section("call", SECTION, block.found.report.to_text())
+    item.user_properties += ((LEAK, row) for row in told(block.found.certain, item.nodeid))
 
 
-def _note_watched(item: pytest.Item, block: Any) -> None:
-    if block.found.strict or not block.found.is_judged:
+def _note_watched(config: pytest.Config, found: Any) -> None:
+    if found.strict or not found.is_judged:
         return
-    seen = item.config.stash.setdefault(_SEEN, {})
-    for one in block.found.fact.watched:
+    seen = config.stash.setdefault(_SEEN, {})
+    for one in found.fact.watched:
         before = seen.get(one.module)
         if before is None or before.why or one.calls + one.uses > before.calls + before.uses:
             seen[one.module] = one
@@ -193,8 +254,10 @@ def _not_judged(config: pytest.Config) -> Any:
     return unwatched(seen) or uncalled(seen)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a session whose tests called nothing of a module of the option: passing proves nothing then."""
+    _let_go(session.config)
     if session.exitstatus == pytest.ExitCode.OK and _not_judged(session.config) is not None:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
@@ -203,8 +266,13 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Write a table of the faults of native code found in tests, and a line for a module that none called."""
     if (unknown := _not_judged(config)) is not None:
         terminalreporter.write_line(f"--inspect-leaks: {unknown}")
+    if _is_fast(config):
+        from inspector.faces.held_tests import unsearched
+
+        terminalreporter.write_line(unsearched(config.stash.get(_UNSEARCHED, Counter())))
     reports = [one for some in terminalreporter.stats.values() for one in some if hasattr(one, "when")]
-    told = [text for one in reports if one.when == "call" for key, text in one.user_properties if key == LEAK]
+    kept = [pair for one in reports if one.when == "call" for pair in one.user_properties]
+    told = [text for key, text in kept if key == LEAK]
     file = config.getoption("--inspect-leaks-baseline")
     if not told and not file:
         return

@@ -68,6 +68,8 @@ class Touch:
     """Refcount after the call minus before; role "unbalanced" only."""
     path: str = ""
     """The file of `source`, if it is on this machine and not younger than the library."""
+    stage: int = 0
+    """Which stage of the code (of a test suite: which test) made the call; 0: it has no stages."""
 
     @property
     def is_of_import(self) -> bool:
@@ -225,6 +227,12 @@ class Verdict:
     """The verdict as a sentence, code between backticks."""
     lines: tuple[SourceLine, ...] = ()
     """The lines of native code it is about, in the order they ran; () where their text is not at hand."""
+
+    @property
+    def stage(self) -> int:
+        """The stage in which it happened; 0: none, or unknown."""
+        touches = (self.conversion, *reversed(self.stack))
+        return next((one.stage for one in touches if isinstance(one, Touch) and one.stage), 0)
 
     @property
     def object_type(self) -> str:

@@ -8,6 +8,7 @@ other, because both patch the process's function pointers.
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -51,6 +52,10 @@ class Found:
     without_trampoline: Mapping[str, int] = field(default_factory=dict)
     """Path of a chosen library -> number of its import slots that could not be hooked."""
     watched: tuple[WatchedModule, ...] = ()
+    stages: tuple[int, ...] = ()
+    """Of each stage the first number of its code objects in `interned`."""
+    faults_before: tuple[int, ...] = ()
+    """Of each stage the number of faults before it."""
     frames_from: int = 0
     """Stack address; frames of a host at and above it are still running; 0: none is."""
 
@@ -67,6 +72,10 @@ class Found:
         at = self.targets.index(number - 1, self.numbers)
         own = authored(self.targets.callables[at]) if at is not None else 0
         return own or (_native.calls_function(number - 1) if number else 0)
+
+    def stage(self, code: int) -> int:
+        """The stage in which a code object got its number; 0 if it is unknown."""
+        return bisect_right(self.stages, code) if code else 0
 
     def release(self, keep: set[int]) -> None:
         """Free the objects kept, except the addresses in `keep`; a second call does nothing."""
@@ -91,6 +100,8 @@ class Ledger:
     types: TypeSlots = field(default_factory=lambda: TypeSlots(for_ledger=True))
     watch: ImportWatch | None = None
     began_ns: int = 0
+    stages: list[int] = field(default_factory=list)
+    faults_before: list[int] = field(default_factory=list)
     passed_over: str = ""
     """`co_filename` (by identity) of the code that calls the watched function; its frames are skipped."""
 
@@ -118,6 +129,11 @@ class Ledger:
             self.stop().release(set())
             self.raw_memory.close()
             raise
+
+    def stage(self) -> None:
+        """Begin a stage: each touch, fault and block tells in which it happened."""
+        self.faults_before.append(_native.ledger_settle())
+        self.stages.append(_native.interned_renew())
 
     def _arm(self) -> None:
         """Hook the functions imported since the last call."""
@@ -158,6 +174,8 @@ class Ledger:
                 dangling=dangling,
                 without_trampoline=without_trampoline,
                 watched=seen,
+                stages=tuple(self.stages),
+                faults_before=tuple(self.faults_before),
                 frames_from=frames_from,
             )
         finally:

@@ -5,7 +5,7 @@ by the place that allocated them, with what still points to them."""
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,10 +92,13 @@ class RawMemory:
         self._blocks = _native.raw_memory_run(0)
         _native.raw_memory_disarm()
 
-    def found(self, method: Callable[[int], str], at: Callable[[int, int], Site]) -> tuple[Blocks, ...]:
+    def found(
+        self, method: Callable[[int], str], at: Callable[[int, int], Site], stage: Callable[[int], int]
+    ) -> tuple[Blocks, ...]:
         """The blocks not freed: lost ones, and places at which every run left more.
 
-        `method`: 1 + number of a method -> its name; `at`: number of code, offset -> line; of the last run.
+        `method`: 1 + number of a method -> its name; `at`: number of code, offset -> line; `stage`: number of
+        code -> stage; of the last run.
         """
         if not self._blocks:
             return ()
@@ -110,11 +113,17 @@ class RawMemory:
         self._others_ran = ran * _IDLE > time.perf_counter_ns() - start
         every = [row for row in map(Row._make, rows) if self._is_attributed(row)]
         by_address = {row.address: row for row in every}
-        sites: dict[tuple[int, int], list[Row]] = defaultdict(list)
+        sites: dict[tuple[int, int, int], list[Row]] = defaultdict(list)
         for row in every:
-            sites[row.function, row.stack].append(row)
-        told = [self._site(some, by_address, method, at) for some in sites.values() if self._counts(some)]
+            sites[row.function, row.stack, stage(row.code)].append(row)
+        told = [
+            self._site(some, by_address, method, at, stage) for some in sites.values() if self._counts(some)
+        ]
         return tuple(sorted(told, key=lambda one: (-sum(one.lost), -sum(one.bytes))))
+
+    def unsearched(self) -> Counter[str]:
+        """How many blocks are not freed, which only a search would judge."""
+        return Counter({"blocks": self._blocks})
 
     def close(self) -> None:
         """Forget the blocks and stop recording; a second call does nothing."""
@@ -142,6 +151,7 @@ class RawMemory:
         by_address: dict[int, Row],
         method: Callable[[int], str],
         at: Callable[[int, int], Site],
+        stage: Callable[[int], int],
     ) -> Blocks:
         lost = [row for row in some if row.reach != REACHED]
         held = [row for row in some if row.reach == REACHED]
@@ -153,7 +163,9 @@ class RawMemory:
             lost=self._by_run(lost, lambda row: 1),
             doubts=self._doubts(lost),
             holder=_holder(held[-1], by_address) if held else "",
-            asked=_touches(shown, *((method, at) if shown.run == self.runs else (_no_method, _nowhere))),
+            asked=_touches(
+                shown, *((method, at, stage) if shown.run == self.runs else (_no_method, _nowhere, _none))
+            ),
         )
 
     def _doubts(self, lost: Sequence[Row]) -> tuple[str, ...]:
@@ -198,14 +210,21 @@ def _nowhere(code: int, lasti: int) -> Site:
     return NOWHERE
 
 
-def _touches(row: Row, method: Callable[[int], str], at: Callable[[int, int], Site]) -> tuple[Touch, ...]:
+def _none(code: int) -> int:
+    return 0
+
+
+def _touches(
+    row: Row, method: Callable[[int], str], at: Callable[[int, int], Site], stage: Callable[[int], int]
+) -> tuple[Touch, ...]:
     """The call, with Python's line if its code is still known; then its callers as far as known."""
     name = _function(row)
     called = method(row.method)
     first, *outer = row.frames or (0,)
     symbol, source = native_line(first - 1) if first else (_UNSEEN, _UNSEEN)
     path = native_file(first - 1, source) if first else ""
-    touches = [Touch("allocated", name, "", called, symbol, source, at(row.code, row.lasti), 0, path)]
+    where = at(row.code, row.lasti)
+    touches = [Touch("allocated", name, "", called, symbol, source, where, 0, path, stage(row.code))]
     for address in outer[: FRAMES_SHOWN - 1]:
         symbol, source = native_line(address - 1)
         name = symbol if isinstance(symbol, str) else "?"

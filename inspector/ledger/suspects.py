@@ -5,7 +5,9 @@ memory finds for all of them."""
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType
@@ -31,6 +33,7 @@ from inspector.tracing.events.name_tables import library_of
 from inspector.tracing.events.native_lines import native_file, native_line
 
 SEARCHED_MAX: Final = 512
+"""Objects of one search, and of a stage."""
 LIKE_MAX: Final = 16
 """Objects of one origin whose owners are searched."""
 HITS_MAX: Final = 1 << 17
@@ -65,31 +68,65 @@ class Searched:
     scanned_bytes: int
 
 
-def searched(found: Found) -> Searched:
-    """Facts of all suspects; one search finds the owners of all."""
+def searched(found: Found, searches: bool = True) -> Searched:
+    """Facts of all suspects; one search finds the owners of all. Without it: of those that counts prove."""
+    if not searches:
+        return _facts(found, [row for row in found.rows if _is_proven(row)], {}, {}, {})
     chosen, left_out, unlike = _chosen(found)
-    owners, did = owners_of([row[0] for row in chosen if row[0] is not None], found.frames_from)
+    owners: dict[int, tuple[Owner, ...]] = {}
+    did: Counter[str] = Counter()
+    for at in range(0, len(chosen), SEARCHED_MAX):
+        subjects = [row[0] for row in chosen[at : at + SEARCHED_MAX] if row[0] is not None]
+        some, of_search = owners_of(subjects, found.frames_from)
+        owners |= some
+        did.update(of_search)
     if did["truncated"]:  # not all places were read: a missing owner proves nothing
         chosen = [row for row in chosen if row[3] & _native.LEDGER_FLAGS["DEAD"]]
         left_out = unlike = len(found.rows) - len(chosen)
     unexplained = [row[0] for row in chosen if row[0] is not None and _is_unexplained(row, owners)]
-    hidden = hidden_owners(unexplained)
+    facts = _facts(found, chosen, owners, hidden_owners(unexplained), did)
+    return replace(facts, left_out=left_out + found.left_out, unlike=unlike + found.left_out)
+
+
+def _facts(
+    found: Found,
+    chosen: list[_native.LedgerRow],
+    owners: dict[int, tuple[Owner, ...]],
+    hidden: dict[int, tuple[str, ...]],
+    did: Mapping[str, int],
+) -> Searched:
+    """Facts of the chosen objects; the others are left out."""
     suspects = tuple(
         _suspect(found, row, owners.get(row[1], ()), hidden.get(row[1], ()))
         for row in chosen
         if not _is_explained(row, owners.get(row[1], ()))
     )
-    faults = tuple(_fault(found, row) for row in found.faults)
+    faults = tuple(_fault(found, row, at) for at, row in enumerate(found.faults))
     dangling = tuple(_dangling(found, row) for row in found.dangling)
     return Searched(
         count=len(chosen),
         suspects=suspects,
         faults=faults,
         dangling=dangling,
-        left_out=left_out + found.left_out,
-        unlike=unlike + found.left_out,
-        scan_ns=did["scan_ns"],
-        scanned_bytes=did["scanned_bytes"],
+        left_out=len(found.rows) - len(chosen) + found.left_out,
+        unlike=len(found.rows) - len(chosen) + found.left_out,
+        scan_ns=did.get("scan_ns", 0),
+        scanned_bytes=did.get("scanned_bytes", 0),
+    )
+
+
+def _is_proven(row: _native.LedgerRow) -> bool:
+    """Whether counts prove a fault: a release after the death, or a dtype, base or class that lost one."""
+    is_dead = row[3] & (_native.LEDGER_FLAGS["DEAD"] | _native.LEDGER_FLAGS["LISTED"])
+    return row[5] < 0 if is_dead else bool(row[10]) and row[7] < 0
+
+
+def unsearched(found: Found) -> Counter[str]:
+    """The native function of each suspect that only a search would judge, and how many there are."""
+    return Counter(
+        next((name for touch in row[12] if (name := found.method(touch[6]))), "")
+        for row in found.rows
+        if not _is_proven(row)
     )
 
 
@@ -104,8 +141,8 @@ def _chosen(found: Found) -> tuple[list[_native.LedgerRow], int, int]:
     chosen: list[_native.LedgerRow] = []
     unlike = 0
     for row in sorted(found.rows, key=lambda row: (not row[3] & over, not _was_called(found, row))):
-        origin = _origin(row)
-        has_room = len(chosen) < SEARCHED_MAX
+        origin = _origin(found, row)
+        has_room = len(chosen) < SEARCHED_MAX * max(1, len(found.stages))
         seen[origin] += has_room
         unlike += not seen[origin]
         if has_room and seen[origin] <= LIKE_MAX:
@@ -113,9 +150,10 @@ def _chosen(found: Found) -> tuple[list[_native.LedgerRow], int, int]:
     return chosen, len(found.rows) - len(chosen), unlike
 
 
-def _origin(row: _native.LedgerRow) -> tuple[Any, ...]:
+def _origin(found: Found, row: _native.LedgerRow) -> tuple[Any, ...]:
     first = row[12][0] if row[12] else ()
-    return (row[2], row[3] & _native.LEDGER_FLAGS["DEAD"], *first[:4], *first[6:7])
+    stage = found.stage(first[4]) if first else 0
+    return (row[2], row[3] & _native.LEDGER_FLAGS["DEAD"], stage, *first[:4], *first[6:7])
 
 
 def _was_called(found: Found, row: _native.LedgerRow) -> bool:
@@ -262,6 +300,7 @@ def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
         site=site_of(found, code, offset),
         change=change,
         path=native_file(from_ - 1, source) if number >= 0 else "",
+        stage=found.stage(code),
     )
 
 
@@ -312,9 +351,10 @@ _KINDS: Final = {
 }
 
 
-def _fault(found: Found, row: _native.LedgerFault) -> Fault:
+def _fault(found: Found, row: _native.LedgerFault, at: int) -> Fault:
     kind, number, slot, from_, code, offset, method, address = row
     touch = _touch(found, ("B", number, slot, from_, code, offset, method, 0))
+    touch = replace(touch, stage=bisect_right(found.faults_before, at))  # without the GIL no code is known
     object_ = f"object at {address:#x}" if address else ""
     return Fault(_KINDS[_native.LEDGER_FAULTS[kind]], touch, object_)  # type: ignore[arg-type]
 
@@ -324,7 +364,8 @@ def _dangling(found: Found, row: _native.DanglingRow) -> Dangling:
     symbol, source = _native_place(from_, found.slots.get(slot, "")) if from_ else (_BY_PYTHON, _BY_PYTHON)
     name = found.method(method)
     path = native_file(from_ - 1, source) if from_ else ""
-    freed = Touch("freed", function, "", name, symbol, source, site_of(found, code, offset), 0, path)
+    where, stage = site_of(found, code, offset), found.stage(code)
+    freed = Touch("freed", function, "", name, symbol, source, where, 0, path, stage)
     made = next((replace(_touch(found, one), role="viewed") for one in touches if one[0] == "n"), _EARLIER)
     return Dangling(type_name(subject), Range(Address(start), Address(stop)), bool(kept), freed, made)
 

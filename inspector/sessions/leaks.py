@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,6 +34,8 @@ class Leaked:
     """Whether references that a program embedding this Python obtains are watched too."""
     late = False
     """Whether modules that cannot be found yet may be imported later."""
+    searches = True
+    """Whether memory is searched for owners; else only what counts prove is told."""
     strict = True
     """Whether a module that was not watched is an error at once; else `unwatched` tells it."""
 
@@ -42,6 +45,8 @@ class Leaked:
         self._modules, self._cells, self._repeat = modules, dict(cells or {}), repeat
         self._ledger: Ledger | None = None
         self._fact: Leaks | None = None
+        self.unsearched: Counter[str] = Counter()
+        """Without a search: what it would judge; a native function -> its objects."""
 
     def __enter__(self) -> Leaked:
         if self._repeat is not None:
@@ -70,7 +75,7 @@ class Leaked:
             self._require_watched()
         deadly = tuple(one for one in self.certain if one.kind in DEADLY)
         if deadly and isinstance(error, Exception):  # the code may have met what C code had freed
-            error.add_note(f"inspector: {_lost(deadly, self.fact.many(deadly[0]))}")
+            error.add_note(f"inspector: {lost(deadly, self.fact.many(deadly[0]))}")
 
     def _require_watched(self) -> None:
         if self.strict and (error := self.unwatched) is not None:
@@ -83,23 +88,36 @@ class Leaked:
 
         return unwatched(self._fact.watched) if self._fact is not None else None
 
+    def stage(self) -> None:
+        """Begin a stage, the next test of several, while the block runs: each verdict tells its `stage`."""
+        if self._ledger is not None:
+            self._ledger.stage()
+
     def end(self, frames_from: int = 0, alone: bool = True, goes_on: bool = False) -> None:
         """Close the ledger and judge. `frames_from`: stack address above which a host's frames run.
 
         `goes_on`: another run follows; raw memory is judged after the last one.
         """
+        from inspector import _native
+        from inspector.ledger.suspects import unsearched
         from inspector.sessions.leaks_raw_memory import judged
         from inspector.sessions.leaks_told import with_words
 
         ledger, self._ledger = self._ledger, None
         if ledger is None:
             return
+        if ledger.stages:  # functions that began meanwhile call this one, and hold objects on the stack
+            frames_from = frames_from or _native.stack_height()
         try:
             with _uncollected():
                 found = ledger.stop(frames_from)
-                self._fact = _judged(found, alone)
+                if not self.searches:
+                    self.unsearched = unsearched(found) + ledger.raw_memory.unsearched()
+                self._fact = _judged(found, alone, self.searches)
+                if not goes_on and self.searches:
+                    self._fact = judged(self._fact, found, ledger.raw_memory)
                 if not goes_on:
-                    self._fact = with_words(judged(self._fact, found, ledger.raw_memory))
+                    self._fact = with_words(self._fact)
         finally:
             if not goes_on:
                 ledger.raw_memory.close()
@@ -261,7 +279,7 @@ class NoLeaks:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self.found.__exit__(kind, error, trace)
         if kind is None and (certain := self.certain):
-            raise _lost(certain, self.found.fact.many(certain[0]))
+            raise lost(certain, self.found.fact.many(certain[0]))
 
 
 def no_leaks(*modules: str | ModuleType) -> NoLeaks:
@@ -269,7 +287,8 @@ def no_leaks(*modules: str | ModuleType) -> NoLeaks:
     return NoLeaks(leaks(*modules))
 
 
-def _lost(certain: tuple[Verdict, ...], many: str) -> InspectorError:
+def lost(certain: tuple[Verdict, ...], many: str) -> InspectorError:
+    """The error that tells the first of certain faults; `many`: of how many objects."""
     first = certain[0]
     source = getattr(first.conversion, "source", "")
     more = f", and {len(certain) - 1} more" if len(certain) > 1 else ""
@@ -294,13 +313,13 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _judged(found: Found, alone: bool) -> Leaks:
+def _judged(found: Found, alone: bool, searches: bool) -> Leaks:
     from inspector.ledger.suspects import searched
     from inspector.verdicts.leaks import kept, verdicts
 
     keep: set[int] = set()
     try:
-        facts = searched(found)
+        facts = searched(found, searches)
         keep = {int(one.address) for one in facts.suspects if one.died and one.certain_owners}
         added = _give_back(found, facts.suspects, keep)
     finally:

@@ -13,7 +13,7 @@ from inspector.verdicts.raw_memory import of_raw_memory
 
 def judged(fact: Leaks, last: Found, raw_memory: RawMemory) -> Leaks:
     """Add the findings in raw memory to the fact, certain verdicts first. `last`: of the last run."""
-    blocks = raw_memory.found(last.method, partial(site_of, last))
+    blocks = raw_memory.found(last.method, partial(site_of, last), last.stage)
     found = (*fact.verdicts, *(one for some in blocks for one in of_raw_memory(some)))
     return replace(
         fact,

@@ -64,7 +64,7 @@ def key(verdict: Verdict) -> tuple[object, ...]:
     """Verdicts with equal keys are the same fault."""
     made = verdict.conversion if isinstance(verdict.conversion, Touch) else None
     place = made and (made.function, str(made.source))
-    return verdict.kind, verdict.method, verdict.object.partition(" ")[0], place
+    return verdict.kind, verdict.method, verdict.object.partition(" ")[0], place, verdict.stage
 
 
 def kept(suspects: Iterable[Suspect]) -> tuple[KeptByC, ...]:

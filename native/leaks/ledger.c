@@ -261,6 +261,21 @@ static PyObject *rows_of(PyObject *module, const suspect *found, uint32_t count)
     return rows;
 }
 
+// Forgets objects that are dead in the free list of their type: a later object may take the block.
+static PyObject *ledger_settle(PyObject *module, PyObject *unused) {
+    uint32_t capacity;
+    ledger_entry *entries = ledger_entries(&capacity);
+    for (uint32_t i = 0; i < capacity; i++) {
+        if (entries[i].address && !(entries[i].flags & (LEDGER_DEAD | LEDGER_LISTED)) &&
+            !is_alive(&entries[i])) {
+            ledger_remove(&entries[i]);
+        }
+    }
+    uint32_t faults;
+    ledger_faults(&faults);
+    return PyLong_FromUnsignedLong(faults);
+}
+
 static PyObject *ledger_close(PyObject *module, PyObject *limit) {
     Py_ssize_t limit_rows = PyLong_AsSsize_t(limit);
     arena memory = {NULL, 0};
@@ -373,6 +388,7 @@ int ledger_exec(PyObject *module) {
     return ADD_FUNCTIONS(
         module, {"ledger_open", ledger_open, METH_O, NULL}, {"ledger_close", ledger_close, METH_O, NULL},
         {"ledger_release", ledger_release, METH_O, NULL}, {"ledger_rooms", ledger_rooms, METH_NOARGS, NULL},
+        {"ledger_settle", ledger_settle, METH_NOARGS, NULL},
         {"ledger_calls", ledger_calls, METH_NOARGS, NULL},
         {"ledger_give_back", ledger_give_back, METH_VARARGS, NULL});
 }

@@ -94,7 +94,7 @@ OUTSIDE = {
     "distributed": {"faces.cluster"},
     "dask": {"faces.cluster"},
     "cloudpickle": {"faces.cluster"},
-    "pytest": {"pytest_plugin"},
+    "pytest": {"pytest_plugin", "faces.held_tests"},
     "shtab": {"faces.cli"},
     "mcp": {"faces.assistants"},
 }

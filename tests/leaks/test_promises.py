@@ -53,6 +53,55 @@ def test_the_option_asks_it_of_every_test(tmp_path: Path) -> None:
     assert 'failures="2"' in xml and xml.count('<property name="native_fault"') == 2
 
 
+HELD = """
+import pytest, leak_corpus
+known = {}
+
+@pytest.fixture
+def faulty():
+    leak_corpus.without_the_gil(1)
+
+@pytest.mark.parametrize("number", range(8))
+def test_one(number):
+    known[number] = leak_corpus.tuple_set_item(number)
+    if number in (2, 6):
+        leak_corpus.without_the_gil(1)
+    if number in (3, 6):
+        leak_corpus.key_not_released({})
+
+def test_fixture(faulty):
+    pass
+
+@pytest.mark.xfail
+def test_expected():
+    leak_corpus.key_not_released({})
+
+def test_fails():
+    assert not leak_corpus.key_not_released({})
+    assert not known
+
+def test_left():
+    pytest.exit("left")
+"""
+
+
+def test_tests_that_are_judged_together_fail_each_for_its_own_fault(tmp_path: Path) -> None:
+    told = pytest_in(tmp_path, "--inspect-leaks", "leak_corpus", "-rA", tests=HELD)
+    failed = re.findall(r"^(FAILED|ERROR|XFAIL) test_it.py::(\S+)", told, re.MULTILINE)
+    names = ["test_one[2]", "test_one[3]", "test_one[6]", "test_fixture", "test_fails"]
+    assert failed == [("XFAIL", "test_expected"), *(("FAILED", name) for name in names)], told
+    assert "assert not {" in told and "left" in told  # its own failure stays, and what ran before the exit
+    assert len(re.findall(r"leak_corpus.key_not_released loses", told)) == 3
+
+
+def test_without_a_search_counts_are_told_and_the_rest_is_said_to_be_open(tmp_path: Path) -> None:
+    told = pytest_in(tmp_path, "--inspect-leaks", "leak_corpus", "--inspect-leaks=fast", "-rf", tests=HELD)
+    failed = re.findall(r"^FAILED test_it.py::(\S+)", told, re.MULTILINE)
+    assert failed == ["test_one[2]", "test_one[6]", "test_fixture", "test_fails"], told
+    assert re.search(r"counts only. Not looked for: who holds \d+ objects \(.*leak_corpus.key_not_rel", told)
+    assert "No fault" not in told
+
+
 def test_on_github_a_fault_is_an_error_at_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     told = pytest_in(tmp_path)

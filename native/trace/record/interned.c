@@ -45,11 +45,17 @@ static PyObject *interned_objects(PyObject *module, PyObject *ignored) {
     return objects;
 }
 
-static PyObject *interned_clear(PyObject *module, PyObject *ignored) {
-    uint32_t count = interned_count;
-    memset(by_address, 0, count > 1 ? sizeof by_address : 0);
+// From now on each object gets a new number: a number tells whether it was given before or after.
+static PyObject *interned_renew(PyObject *module, PyObject *ignored) {
+    memset(by_address, 0, interned_count > 1 ? sizeof by_address : 0);
     memset(interned_recent, 0, sizeof interned_recent);
     interned_generation++;
+    return PyLong_FromUnsignedLong(interned_count);
+}
+
+static PyObject *interned_clear(PyObject *module, PyObject *ignored) {
+    uint32_t count = interned_count;
+    Py_XDECREF(interned_renew(module, ignored));
     interned_count = 1;
     for (uint32_t id = 1; id < count; id++) {
         Py_CLEAR(interned[id]);
@@ -58,4 +64,5 @@ static PyObject *interned_clear(PyObject *module, PyObject *ignored) {
 }
 
 PART_FUNCTIONS(interned, {"interned", interned_objects, METH_NOARGS, NULL},
+               {"interned_renew", interned_renew, METH_NOARGS, NULL},
                {"interned_clear", interned_clear, METH_NOARGS, NULL})
