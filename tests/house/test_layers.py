@@ -66,6 +66,7 @@ MAY_IMPORT = {
     "faces.screens": {*FACE, "views"},
     "faces.startup": FACE,
     "__main__": {"faces.cli"},
+    "faces.held_tests": FACE,
     "pytest_plugin": FACE,
     "magics": {*VERBS, "views"},
 }
