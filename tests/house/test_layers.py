@@ -67,7 +67,7 @@ MAY_IMPORT = {
     "faces.startup": FACE,
     "__main__": {"faces.cli"},
     "faces.held_tests": FACE,
-    "pytest_plugin": FACE,
+    "pytest_plugin": {*FACE, "faces.held_tests"},
     "magics": {*VERBS, "views"},
 }
 APART = {"objects.probes"}
@@ -96,6 +96,7 @@ OUTSIDE = {
     "dask": {"faces.cluster"},
     "cloudpickle": {"faces.cluster"},
     "pytest": {"pytest_plugin", "faces.held_tests"},
+    "_pytest": {"faces.held_tests"},
     "shtab": {"faces.cli"},
     "mcp": {"faces.assistants"},
 }
