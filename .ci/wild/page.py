@@ -5,7 +5,7 @@ HEAD = """# Found in the wild
 
 {right} of {certain} accusations called certain are right, {once} are true once, {wrong} are wrong; of
 {possible} called possible {possible_right} are right. {leaking} of {count} packages leak, at {kinds} places.
-{untold} calls of {all} leak without a word from the tool. `make wild` measures this and writes this page.
+{untold} calls of {all} grow without a word from the tool. `make wild` measures this and writes this page.
 
 Each package has C, C++, Cython or Rust extensions and was installed by pip in a room of its own, on CPython
 3.11. A program of a few lines, as in its README, ran under `inspector leaks`; then each of its calls by

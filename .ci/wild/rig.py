@@ -142,6 +142,9 @@ def program(entry):
 
 def run(room, modules, names):
     """What is told of the program by `inspector leaks`, then of each call by several runs."""
+    code, _, error = ended(python(room, "-P", "program.py"), room, "leaks")
+    if code:
+        raise Failed(f"without the tool: {why(code, error)}")
     words = [word for module in modules for word in ("--of", module)]
     whole_run = python(room, "-m", "inspector", "leaks", "--json", *words, "program.py")
     code, output, error = ended(whole_run, room, "leaks")

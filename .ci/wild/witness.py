@@ -3,7 +3,7 @@
 python -P witness.py program.py call_3 call_4
 
 It knows nothing of the tool and imports nothing of it. It counts the blocks of the object allocator, the
-bytes of malloc, pages in memory, and references of the objects that the collector shows or containers hold.
+bytes of malloc, pages in memory, and references of the objects that the collector shows.
 """
 
 # SPDX-License-Identifier: MIT
@@ -16,17 +16,19 @@ import os
 import runpy
 import signal
 import sys
+import time
 from array import array
 from collections import Counter
 from pathlib import Path
+from types import FunctionType
 
 CALLS = 200
-WARM_UP = 50
+WARM_UP = 2000
+WARM_UP_SECONDS = 2
 MOST = 180
 LEAST = {"blocks": MOST, "bytes": MOST * 32, "resident": 150}
 """What it must have grown by: malloc gives no piece under 32 bytes; fewer than 150 pages are noise."""
 NOTHING = {"raised": "", "once": [], "blocks": 0, "bytes": 0, "resident": 0, "rises": {}, "falls": {}}
-SHOWN = (dict, list, tuple, set, frozenset)
 SECONDS = 30
 STATM = Path("/proc/self/statm")
 
@@ -76,9 +78,9 @@ def told(call):
 
 
 def tried(call, times):
-    """The type of the exception that the last call ended with; caches are filled."""
-    raised = ""
-    for _ in range(times):
+    """The type of the exception that the last call ended with; caches are filled, as far as time allows."""
+    raised, end = "", time.monotonic() + WARM_UP_SECONDS
+    for _ in itertools.takewhile(lambda _: time.monotonic() < end, range(times)):
         try:
             call()
         except Exception as error:
@@ -109,19 +111,14 @@ def mark(marks, at):
 
 
 def objects():
-    """The tracked objects, what the containers among them hold, and their types, each once."""
+    """The tracked objects, what they hold, their types, and the constants of functions, each once."""
     tracked = gc.get_objects()
-    seen = {id(one): one for one in tracked}
+    seen = {id(one): one for one in itertools.chain(tracked, map(type, tracked))}
     for holder in tracked:
-        if type(holder) in SHOWN:
-            seen.update((id(one), one) for one in gc.get_referents(holder))
-        seen[id(type(holder))] = type(holder)
-    return [one for one in seen.values() if not is_shared(one)]
-
-
-def is_shared(one):
-    """Whether all code uses it, so that its count tells nothing."""
-    return one is None or type(one) is bool or (type(one) is int and -6 < one < 257)
+        seen.update((id(one), one) for one in gc.get_referents(holder))
+        if type(holder) is FunctionType:
+            seen.update((id(one), one) for one in holder.__code__.co_consts)
+    return [one for one in seen.values() if not (type(one) is int and -6 < one < 257)]  # `counts` holds those
 
 
 def references():

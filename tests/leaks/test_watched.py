@@ -115,3 +115,12 @@ def test_the_report_counts_what_was_called() -> None:
         corpus.tuple_set_item(1)
     (one,) = json.loads(found.report.to_json())["facts"]["leaks"]["watched"]
     assert one["calls"] == 2 and one["functions"] >= 40 and one["uses"] >= 2 and one["why"] == ""
+
+
+def test_functions_of_a_module_that_its_c_calls_otherwise_are_watched() -> None:
+    """As websockets' C does, which says "websocket.speedups"."""
+    module = specimens.build("nested", NESTED.replace('"nested", NULL', '"other.nested", NULL'))
+    assert module.lose.__module__ == "other.nested"
+    with inspector.leaks("nested") as found:
+        module.lose()
+    assert [one.kind for one in found.certain] == ["leaked"]

@@ -299,7 +299,7 @@ def _belongs(value: Any, module: str) -> bool:
     if not issubclass(type(value), BuiltinFunctionType):  # a method that knows its class has a type below
         return True
     bound = value.__self__
-    if type(bound) is ModuleType and vars(bound).get("__name__") == module:  # its C may name another
+    if bound is not None and bound is sys.modules.get(module):  # its C may call it by another name
         return True
     if isinstance(value.__module__, str):
         return _package(value.__module__) == _package(module)
