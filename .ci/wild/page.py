@@ -1,6 +1,8 @@
 """docs/wild.md, made from the answers of rig.py."""
 
 # SPDX-License-Identifier: MIT
+SHOWN = 2
+"""Programs of one package."""
 HEAD = """# Found in the wild
 
 {right} of {certain} accusations called certain are right, {once} are true once, {wrong} are wrong; of
@@ -23,6 +25,8 @@ are one.
 
 The comment behind each program is what it prints: what its last 1,000 calls leave (blocks, KiB in
 memory, or references). Whether its authors were told is left to a person.
+
+<!-- fmt: off -->
 
 {found}"""
 
@@ -91,7 +95,7 @@ def _wrongs(whole):
 
 
 def programs(told):
-    """Call -> what is right of it, for the fewest calls that show all places."""
+    """Call -> what is right of it, for the calls that show all places."""
     calls = {}
     for one in _places(told):
         if one["right"]:
@@ -101,10 +105,11 @@ def programs(told):
 
 def _section(told):
     parts = [f"### {told['package']} {told['version']}\n"]
-    for call, found in programs(told).items():
-        parts += [f"- {_said(one)}" for one in found]
-        parts += [f"\n```python\n{told['repros'][call]}\n```\n"]
-    return "\n".join(parts)
+    calls = programs(told)
+    parts += [f"- {_said(one)}" for found in calls.values() for one in found]
+    for call in list(calls)[:SHOWN]:
+        parts += [f"\n```python\n{told['repros'][call]}\n```"]
+    return "\n".join(parts) + "\n"
 
 
 def _said(one):

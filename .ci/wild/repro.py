@@ -9,24 +9,24 @@ COUNTS = {
     "resident": "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss",
 }
 OF_CLASS = "sum(sys.getrefcount(o) for o in gc.get_objects() if isinstance(o, type) and o.__name__ == {!r})"
-OF_TYPE = "sum(sys.getrefcount(o) for o in gc.get_objects() if type(o).__name__ == {!r})"
+SOME = "(*gc.get_objects(), *call.__code__.co_consts)"
+OF_TYPE = f"sum(sys.getrefcount(o) for o in {SOME} if type(o).__name__ == {{!r}})"
 LOOP = """for n in range(2_000):
     with contextlib.suppress(Exception): call()
     if n == 999: first = count()
 print(count() - first)"""
 
 
-def repro(setup, call, seen):
-    """The program: what the call needs of `setup`, and what the last 1,000 calls leave."""
-    count = next((code for key, code in COUNTS.items() if seen[key]), "") or _of_references(seen)
+def repro(setup, call, seen, kind):
+    """The program: what the call needs of `setup`, and what the last 1,000 calls leave of this kind."""
+    if "died" in seen or seen["raised"] == "SystemError":
+        return "\n".join((*needed(setup, call), call))
+    of_kind = OF_CLASS if kind.startswith("class ") else OF_TYPE
+    counts = of_kind.format(kind.removeprefix("class ")) if kind in seen["rises"] | seen["falls"] else ""
+    count = counts or next(code for key, code in COUNTS.items() if seen[key])
     parts = [*needed(setup, call), f"def call(): {call}", f"def count(): return {count}", LOOP]
     modules = [one for one in ("contextlib", "gc", "resource", "sys") if f"{one}." in "\n".join(parts)]
     return "\n".join((f"import {', '.join(modules)}", *parts))
-
-
-def _of_references(seen):
-    kind = next(iter((*seen["rises"], *seen["falls"])), "")
-    return (OF_CLASS if kind.startswith("class ") else OF_TYPE).format(kind.removeprefix("class "))
 
 
 def needed(setup, call):

@@ -105,7 +105,10 @@ def tried(name, entry):
         told["verdicts"] = [judged(one, seen) for one in told["verdicts"]]
         growing = [one for one in names if "died" in seen[one] or any(seen[one][key] for key in GROWS)]
         told["untold"] = untold(growing, told)
-        told["repros"] = {one: shown(room, entry, one, seen[one]) for one in page.programs(told)}
+        told["repros"] = {
+            call: shown(room, entry, call, seen[call], page.kind_of(found[0]["object"]))
+            for call, found in page.programs(told).items()
+        }
     except Failed as failed:
         told |= {"failed": str(failed), "verdicts": []}
     finally:
@@ -224,9 +227,9 @@ def untold(growing, told):
     return [name for name in growing if name not in named and name not in told["grows"]]
 
 
-def shown(room, entry, name, seen):
+def shown(room, entry, name, seen, kind):
     """A few lines that show it with the package and the standard library only, and what they print."""
-    text = repro(entry["setup"], lines(entry)[int(name.removeprefix("call_"))], seen)
+    text = repro(entry["setup"], lines(entry)[int(name.removeprefix("call_"))], seen, kind)
     (room / "repro.py").write_text(text)
     try:
         code, output, error = ended(python(room, "-P", "repro.py"), room, "repro")

@@ -63,8 +63,8 @@ def test_an_answer_that_was_cut_off_is_told_and_made_again(
 
 def test_a_program_holds_what_its_call_needs(rig: Any) -> None:
     setup = "import os, json\nx = json.loads\ny = os.sep\nx.z = 3\nprint(y)\nclass K: pass"
-    seen = {"blocks": 200, "bytes": 0, "resident": 0}
-    assert rig.repro(setup, "x(K)", seen).splitlines()[:6] == [
+    seen = {"blocks": 200, "bytes": 0, "resident": 0, "raised": "", "rises": {}, "falls": {}}
+    assert rig.repro(setup, "x(K)", seen, "K").splitlines()[:6] == [
         "import contextlib, sys",
         "import os, json",
         "x = json.loads",
