@@ -8,7 +8,12 @@ from refused import refused
 
 import inspector
 from inspector import lazy
+from inspector.facts.lazy import LazyClause, LazyContract
+from inspector.facts.unknown import Unknown
 from inspector.lazy import check
+from inspector.views.lazy import of_contract
+from inspector.views.rows import Drawing
+from inspector.views.to_text import plain_text
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 
@@ -87,3 +92,14 @@ def test_other_lengths_are_made_and_checked():
 def test_what_is_no_provider_is_refused_in_a_sentence(thing):
     with refused("lazy-not-a-provider"):
         check.check_lazy(thing)
+
+
+def test_what_is_broken_comes_first() -> None:
+    clauses = (
+        LazyClause("elt", True, "5 borders"),
+        LazyClause("get_region fills out", False, "left out[0] as it was"),
+        LazyClause("summaries", Unknown("no summaries"), ""),
+    )
+    drawn = plain_text(of_contract(LazyContract("Seed", "float64", 5, clauses)), Drawing(width=80))
+    assert drawn.index("1 of 3 broken") < drawn.index("get_region fills out") < drawn.index("5 borders")
+    assert "? no summaries" in drawn

@@ -16,6 +16,9 @@ from threads import at_once
 from inspector import lazy
 from inspector.facts.lazy import Lazy
 from inspector.facts.wire import from_wire, to_wire
+from inspector.views.lazy import of_lazy
+from inspector.views.rows import Drawing
+from inspector.views.to_text import plain_text
 
 pytestmark = pytest.mark.core
 
@@ -218,6 +221,11 @@ def test_the_seeds_session():
     last = r" storage \[REF\(1\)\] float64 \(len=5\) 0.664313,0.332979,1.3749,0.784393,1.3133"
     shown = str(y.inspect())
     assert re.fullmatch(rf"{first.replace(' lazy', ' materialized lazy')}\n  {address}{last}", shown)
+    drawn = plain_text(of_lazy(y.inspect()), Drawing(width=110))
+    assert "state    owned · heap   input unchanged" in drawn
+    assert "data1    ndarray float64 (5,)  -0.664313, 0.332979, -1.3749, 0.784393, 1.3133  @" in drawn
+    assert "data2    storage float64 (5,)" in drawn
+    assert re.search(r"materialized by np.sort +test_recipes.py:\d+ .*40 B ", drawn)
 
 
 def test_a_look_leaves_no_trace(fingerprint):

@@ -54,6 +54,7 @@ def test_another_frame_is_counted_until_a_write() -> None:
     alone = rows(frame)["a"].holders
     other = frame[:]
     assert (alone, rows(frame)["a"].holders, len(other)) == (1, 2, 2)
+    assert "1 more until a write" in inspector.inspect(frame).drawn(everything=True).to_text()
 
 
 def test_a_million_columns_cost_as_much_as_forty() -> None:

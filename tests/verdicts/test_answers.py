@@ -45,11 +45,6 @@ def test_a_view_names_its_base_says_which_part_and_what_it_keeps() -> None:
     ]
 
 
-def test_an_owner_owns() -> None:
-    x = np.ones(1000)
-    assert texts(inspector.inspect(x)) == ["Owns its 8.0 kB."]
-
-
 def test_another_name() -> None:
     x = np.ones(3)
     y = x
@@ -229,15 +224,6 @@ def test_an_array_over_pandas_is_read_only_and_says_how_to_get_one_that_is_not(t
         in shown
     )
     assert "left" not in second, "it shows other bytes"
-
-
-def test_after_a_search_the_holders_are_told_first() -> None:
-    cache = {"big": np.ones(1000)}
-    x = cache["big"]
-    said = inspector.inspect(x, scan=True).answers.rows[1].text
-    assert (
-        said.startswith("2 holders keep these 8.0 kB alive: ") and "`x`" in said and "`cache['big']`" in said
-    )
 
 
 def test_a_container_shows_its_largest_items_by_key() -> None:

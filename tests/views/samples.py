@@ -9,13 +9,10 @@ from inspector.facts.comparison import Change, Comparison, Side, Strided
 from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Seen, Site, Span, Trace, Value
 from inspector.facts.finding import Finding
 from inspector.facts.layout import Layout
-from inspector.facts.lazy import Lazy, LazyEvent, LazyNode
 from inspector.facts.materialization import Evidence, Layer, Level, Materialization, Residency
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.native import Field, Method, Place, Slot
 from inspector.facts.object import Builtin, Module, Object, Type
-from inspector.facts.parts import Part, Parts
-from inspector.facts.preview import Preview, Previews
 from inspector.facts.sharing import Sharing
 from inspector.facts.unknown import Address, Unknown
 
@@ -114,20 +111,6 @@ def layout_fact() -> Layout:
     )
 
 
-def lazy_fact() -> Lazy:
-    """A sample fact: five numbers, materialized by np.sort in cell 4."""
-    values = ("0.664313", "0.332979", "1.3749", "0.784393", "1.3133")
-    signed = tuple(sign + value for sign, value in zip(("-", "", "-", "", ""), values, strict=True))
-    nodes = (
-        ("vector", 0x7F8B8F30F200, "Vector", 1, "float64", 5, "abs", "owned", 1, 1, (), 0),
-        ("data1", 0x7F8B958073C8, "ndarray", 2, "float64", 5, "", "view", 0, 0, signed, 1),
-        ("data2", 0x7F8B9584D9A8, "storage", 1, "float64", 5, "", "owned", 0, 0, values, 1),
-    )
-    stack = tuple(LazyNode(*node) for node in nodes)  # type: ignore[arg-type]
-    event = LazyEvent("materialize", "np.sort", "<module>", "cell", 2, 4, 40, 34_000)
-    return Lazy(stack, "owned", "computed", "heap", "owned", 40, 40, "unchanged", False, 0, (event,), 0)
-
-
 def materialization_fact() -> Materialization:
     """A sample fact: a frame's column in a mapped file, shared copy-on-write."""
     span = Range(Address(0x7F0000001000), Address(0x7F00007A2200))
@@ -186,35 +169,6 @@ def object_fact() -> Object:
         header=(Field("ob_refcnt", 0, 8, "2"), Field("ob_type", 8, 8, "0x7f0010002000 numpy.ndarray")),
         preview=Unknown("its repr is code of its type: not run"),
     )
-
-
-def parts_fact() -> Parts:
-    own = Address(0x7F0000002000)
-    return Parts(
-        (
-            Part("price", "float64", 8_000_000, 8, 0, 2, own, ""),
-            Part("volume", "float64", 8_000_000, 8, 0, 2, own, ""),
-            Part("day", "datetime64[us]", 8_000_000, 8, 1, 1, Address(0x7F0000001000), "days"),
-            Part("kind", "category", 1_000_040, Unknown("not one strided block"), 2, 1, own, ""),
-        ),
-        4,
-        3,
-    )
-
-
-def preview_fact() -> Previews:
-    """A sample fact: a transposed array, of integers that a double cannot represent."""
-    not_tried = Unknown("not tried: torch is loaded: a fork of it may hang")
-    return Previews(
-        (
-            Preview("numpy", "numpy.asarray", False, 0, (), 0, "", "", "", False, "tried"),
-            Preview(
-                "pandas", "pandas.DataFrame", True, 8_000_000, ("9007199254740993 → 9007199254740992.0",),
-                17, "", "layout changes: Fortran order → C order", "keep the layout", False, "tried",
-            ),
-            Preview("torch", "torch.as_tensor", False, 0, not_tried, not_tried, "", "", "", False, "by rule"),
-        )
-    )  # fmt: skip
 
 
 def type_fact() -> Type:

@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: MIT
 import pytest
-import samples
 
 from inspector.facts.heap import Difference, Heap, NameChange, TypeChange, TypeCount
 from inspector.facts.materialization import NO_BYTES
@@ -13,8 +12,6 @@ from inspector.facts.unknown import Address, Immortal, Unknown
 from inspector.report import Report
 from inspector.views.grammar import Fold, Line, Span, Table
 from inspector.views.memory_map import SCALE_COLUMNS, regions
-from inspector.views.rows import Drawing
-from inspector.views.to_text import plain_text
 from inspector.views.view import view
 
 pytestmark = pytest.mark.quick
@@ -135,10 +132,3 @@ def test_names_without_bytes_are_counted() -> None:
 
 def test_an_empty_namespace_has_an_empty_map() -> None:
     assert "in all" in Report("map", {"map": MemoryMap(names())}).to_text()
-
-
-def test_a_table_has_a_row_a_column() -> None:
-    text = plain_text(view(samples.parts_fact()), Drawing(width=80))
-    assert text.splitlines()[0].split() == ["columns", "4", "in", "3", "blocks"]
-    assert "price" in text and "1 more until a write" in text and "days" in text
-    assert all(len(line) <= 80 for line in text.splitlines())
