@@ -104,7 +104,7 @@ static int is_small(PyObject *object) {
     if (PyType_Check(object) || PyUnicode_Check(object)) {
         return 0;
     }
-    Py_ssize_t items = type->tp_itemsize ? Py_SIZE(object) : 0;
+    Py_ssize_t items = own_bytes_has_size(type) ? Py_SIZE(object) : 0;
     return type->tp_basicsize + (items < 0 ? -items : items) * type->tp_itemsize <= WAITING_BYTES;
 }
 

@@ -134,7 +134,7 @@ static int add_size_field(PyObject *rows /* borrowed */, PyObject *object /* bor
     PyTypeObject *type = Py_TYPE(object); // borrowed
     int is_int = PyLong_Check(object);
     int room = type->tp_basicsize >= (Py_ssize_t)sizeof(PyVarObject);
-    int sized = type->tp_itemsize && room && own_bytes_plausible(type);
+    int sized = own_bytes_has_size(type) && room && own_bytes_plausible(type);
     if (!sized && !PyList_Check(object) && !PyByteArray_Check(object)) {
         return 0;
     }

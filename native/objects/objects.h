@@ -115,6 +115,7 @@ typedef struct {
     size_t before;       // bytes of the pointers before the object, the gc header left out
 } own_bytes_rule;
 void own_bytes_plan(PyTypeObject *type /* borrowed */, own_bytes_rule *ret);
+int own_bytes_has_size(PyTypeObject *type /* borrowed */);  // 1: its objects' ob_size counts items
 int own_bytes_plausible(PyTypeObject *type /* borrowed */); // 0: its tp_basicsize or tp_itemsize is wrong
 // Bytes of a block before its object: none; the gc's; that with a managed dict before it.
 enum { OWN_NO_HEADER = 0, OWN_GC_HEADER = 16, OWN_DICT_HEADER = 32 };

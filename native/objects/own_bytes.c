@@ -16,13 +16,19 @@ int own_bytes_plausible(PyTypeObject *type) {
            type->tp_itemsize >= 0 && type->tp_itemsize <= INT32_MAX;
 }
 
+// Whether ob_size counts items of tp_itemsize bytes. What is or has a frame has an item size and no ob_size.
+int own_bytes_has_size(PyTypeObject *type) {
+    return type->tp_itemsize && type != &PyGen_Type && type != &PyCoro_Type && type != &PyAsyncGen_Type &&
+           type != &PyFrame_Type;
+}
+
 // What object.__sizeof__ says. ob_size may be negative (int keeps its sign there up to 3.11).
 static size_t basic_bytes(PyObject *object, PyTypeObject *type) {
     size_t items = 0;
     if (!own_bytes_plausible(type)) {
         return sizeof(PyObject);
     }
-    if (type->tp_itemsize) {
+    if (own_bytes_has_size(type)) {
         items = (size_t)Py_ABS(Py_SIZE(object)) * (size_t)type->tp_itemsize;
     }
     return (size_t)type->tp_basicsize + items;
@@ -201,6 +207,9 @@ size_t own_bytes_block(PyObject *object, const own_bytes_rule *rule) {
     }
     if (rule->how == OWN_STR && type == &PyUnicode_Type) {
         return header + str_block_bytes(object);
+    }
+    if (rule->how == OWN_CALL && type->tp_itemsize && !own_bytes_has_size(type)) {
+        return header + call_bytes(object, type, rule->sizeof_);
     }
     return header + basic_bytes(object, type);
 }

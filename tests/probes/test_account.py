@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import CoroutineType, FrameType, GeneratorType
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ import inspector
 from inspector.errors import TargetGone
 from inspector.facts.account import Account
 from inspector.facts.wire import from_wire, to_wire
-from inspector.objects.probes.account import _owned
+from inspector.objects.probes.account import _owned, accounted
 from inspector.report import Report
 
 MB = 1_000_000
@@ -388,3 +389,25 @@ def test_the_screen_fits_and_survives_json() -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert from_wire(Account, json.loads(json.dumps(to_wire(report.account)))) == report.account
     assert len(report.drawn(everything=True).to_text().splitlines()) > 40
+
+
+@pytest.mark.core
+def test_what_has_a_frame_claims_no_block_of_others() -> None:
+    """Their types have an item size and no ob_size: what lies there is a pointer."""
+
+    async def waits() -> None:
+        raise ValueError
+
+    paused = [(n for n in range(3)) for _ in range(1000)]
+    waiting = [waits() for _ in range(1000)]
+    large = bytearray(8_000_000)
+    _, rows = accounted()
+    kinds = [type(box.get()) for box, _ in rows]
+    assert bytearray in kinds and not {GeneratorType, CoroutineType, FrameType} & set(kinds)
+    for one in (paused[0], waiting[0], sys._getframe()):
+        found = inspector.inspect(one).object
+        assert "ob_size" not in [field.name for field in found.header]
+        assert found.size_bytes == sys.getsizeof(one)
+    for one in waiting:
+        one.close()
+    del large
