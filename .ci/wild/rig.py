@@ -101,9 +101,10 @@ def tried(name, entry):
             shutil.copy(HERE / part, room)
         names = [f"call_{number}" for number in range(len(lines(entry)))]
         told |= run(room, entry.get("modules", modules), names)
-        told["seen"] = seen = witnessed(room, names)
+        asked = names if all(one["call"] for one in told["verdicts"]) else [*names, "setup"]
+        told["seen"] = seen = witnessed(room, asked)
         told["verdicts"] = [judged(one, seen) for one in told["verdicts"]]
-        growing = [one for one in names if "died" in seen[one] or any(seen[one][key] for key in GROWS)]
+        growing = [one for one in asked if "died" in seen[one] or any(seen[one][key] for key in GROWS)]
         told["untold"] = untold(growing, told)
         told["repros"] = {
             call: shown(room, entry, call, seen[call], page.kind_of(found[0]["object"]))
@@ -140,7 +141,13 @@ def program(entry):
     names = ", ".join(f"call_{number}" for number in range(len(functions)))
     runs = "if __name__ == '__main__':\n    for one in CALLS:\n        try: one()\n"
     end = "        except Exception: pass\n"
-    return "\n".join([entry["setup"].strip(), *functions, f"CALLS = ({names},)", runs + end])
+    again = f"def setup(): {again_of(entry['setup'])}"
+    return "\n".join([entry["setup"].strip(), *functions, again, f"CALLS = ({names},)", runs + end])
+
+
+def again_of(setup):
+    """What sets up once more, as a call."""
+    return f"exec({setup.strip()!r}, {{'__name__': 'again'}})"
 
 
 def run(room, modules, names):
@@ -215,7 +222,8 @@ def agrees(seen, verdict):
     """Whether what the witness saw of a call is what the verdict says."""
     kind = page.kind_of(verdict["object"])
     if verdict["kind"] in LEAVING:
-        return any(seen[one] for one in ("blocks", "bytes", "resident")) or kind in seen["rises"]
+        is_new = not kind.startswith("class ") and "references more" not in verdict["reason"]
+        return kind in seen["rises"] or (is_new and any(seen[one] for one in ("blocks", "bytes", "resident")))
     if verdict["kind"] in ("over-released", "borrowed reference stolen"):
         return "died" in seen or kind in seen["falls"]
     return "died" in seen or seen["raised"] == "SystemError"
@@ -229,7 +237,8 @@ def untold(growing, told):
 
 def shown(room, entry, name, seen, kind):
     """A few lines that show it with the package and the standard library only, and what they print."""
-    text = repro(entry["setup"], lines(entry)[int(name.removeprefix("call_"))], seen, kind)
+    call = again_of(entry["setup"]) if name == "setup" else lines(entry)[int(name.removeprefix("call_"))]
+    text = repro(entry["setup"], call, seen, kind)
     (room / "repro.py").write_text(text)
     try:
         code, output, error = ended(python(room, "-P", "repro.py"), room, "repro")

@@ -42,10 +42,17 @@ def test_the_witness_tells_a_planted_leak_from_an_honest_call(rig: Any, tmp_path
     assert not any(honest[key] for key in rig.GROWS) and honest["once"] == []
     assert of_class["rises"] == {"class Kind": 200} and not of_class["blocks"]
     assert dies["died"] == "exit code -11"
-    accused = {"kind": "leaked", "object": "class program.Kind", "call": "call_2"}
+    accused = {"kind": "leaked", "object": "class program.Kind", "call": "call_2", "reason": ""}
     seen = {"call_1": honest, "call_2": of_class}
     assert rig.judged(accused, seen)["right"]
     assert not rig.judged({**accused, "call": "call_1"}, seen)["right"]
+    by_runs = {
+        "kind": "leaked",
+        "object": "NoneType None",
+        "reason": "1, 1, 1 references more",
+        "call": "call_0",
+    }
+    assert not rig.judged(by_runs, {"call_0": lost})["right"]  # other objects than None grow
 
 
 def test_an_answer_that_was_cut_off_is_told_and_made_again(
