@@ -136,6 +136,14 @@ class Adapter:
         """Blocks of bytes, in the order of its parts; () if there are none or they are unknown."""
         return ()
 
+    def unseen(self, x: Any) -> bool:
+        """Whether it has elements, and nothing says where they lie."""
+        return False
+
+    def referred(self, x: Any) -> tuple[Elements, ...]:
+        """Values that numbers among its elements stand for, as codes do for categories."""
+        return ()
+
     def owner(self, x: Any) -> Any:
         """The object that keeps its bytes alive and frees them; None: the object itself does."""
         return None

@@ -71,6 +71,14 @@ class PandasFrames(Adapter):
         found = (block for array in arrays(x) for block in _elements(array))
         return tuple(_turned(block) if turned and len(block.shape) == 2 else block for block in found)
 
+    def referred(self, x: Any) -> tuple[Elements, ...]:
+        """The categories of its columns."""
+        series = type_name(type(x)) in ("DataFrame", "Series")
+        kept = [block.values for block in _blocks(x)] if series else [stored(x, "_data")]
+        dtypes = (_attribute(one, "_dtype") for one in kept if _is_known(type(one)))
+        found = (_attribute(one, "_categories") for one in dtypes if _is_known(type(one)))
+        return tuple(block for one in found if _is_known(type(one)) for block in self.elements(one))
+
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
         """The ndarrays of its pandas blocks."""
         return tuple(("values", array) for array in arrays(x) if is_array(array))
@@ -205,10 +213,11 @@ def _elements(array: Any) -> Iterator[Elements]:
         return
     from inspector.adapters.pyarrow_buffers import ADAPTER as ARROW
 
-    for buffer in array.buffers():
+    for position, buffer in enumerate(array.buffers()):
         if buffer is not None and buffer.is_cpu:
+            kind = "bits" if position == 0 else str(array.type)
             yield Elements(
-                "Arrow buffer", buffer.address, (buffer.size,), (1,), 1, str(array.type), "B",
+                "Arrow buffer", buffer.address, (buffer.size,), (1,), 1, kind, "B",
                 readonly=not buffer.is_mutable, exporter=type_name(type(array)),
                 linked=ARROW.is_linked(buffer),
             )  # fmt: skip

@@ -49,6 +49,11 @@ class PolarsFrames(Adapter):
             for block in _values(column) or _codes(column) or _exported(column)
         )
 
+    def unseen(self, x: Any) -> bool:
+        """A series that polars copies for export, or cannot export (before 1.3)."""
+        series = _series(x)
+        return series is not None and bool(series.len()) and not self.elements(x)
+
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """A frame's columns, lazily."""
         frame = _frame(x)

@@ -40,6 +40,8 @@ _NUMBERS = {
     )},
 }  # fmt: skip
 """Arrow type -> NumPy's name and the struct module's letter."""
+_TIMES = {"timestamp": "q", "time64": "q", "duration": "q", "date64": "q", "time32": "i", "date32": "i"}
+"""Arrow type, before its unit -> the letter of the numbers that are kept."""
 _FILES = ("MemoryMappedFile", "OSFile", "BufferReader", "BufferOutputStream")
 _COLUMNS = ("Table", "RecordBatch")
 MOST_CHUNKS = 64
@@ -334,6 +336,8 @@ def _arrays(x: Any) -> Iterator[tuple[str, Any]]:
     elif kind == "ChunkedArray":
         many = x.num_chunks > 1
         yield from ((f".chunk({n})" if many else "", x.chunk(n)) for n in range(x.num_chunks))
+    elif kind == "RunEndEncodedArray":
+        yield from ((".run_ends", x.run_ends), (".values", x.values))
     elif "Array" in {type_name(base) for base in type_bases(type(x))}:
         yield "", x
 
@@ -356,7 +360,8 @@ def _rows(x: Any) -> Iterator[tuple[str, Any, Elements]]:
         yield "bytes", x, _elements(x, x, 0, x.size, 1, "uint8", "B")
         return
     for place, array in _few(x):
-        name, code = _NUMBERS.get(told := _type_name(array), (told, ""))
+        told = _type_name(array)
+        name, code = _NUMBERS.get(told) or (told, _TIMES.get(told.partition("[")[0], ""))
         for position, buffer in enumerate(array.buffers()):
             if buffer is None:
                 continue
@@ -369,7 +374,9 @@ def _rows(x: Any) -> Iterator[tuple[str, Any, Elements]]:
                     _elements(buffer, array, array.offset * width, len(array), width, name, code),
                 )
             else:
-                yield where, buffer, _elements(buffer, array, 0, buffer.size, 1, "uint8", "B")
+                bits = position == 0 or told == "bool"
+                octets = "bits" if bits else "uint8"
+                yield where, buffer, _elements(buffer, array, 0, buffer.size, 1, octets, "B")
 
 
 def _role(array: Any, position: int) -> str:

@@ -82,6 +82,8 @@ class Bound:
     """The operand that the other parts of the same value are a view of; these parts have no byte of it."""
     operands: tuple[Range, ...] = ()
     """Where the first blocks of the operands lay before the statement."""
+    uniform: bool = False
+    """Whether its elements are all the same one, by a sample: that they equal others proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)

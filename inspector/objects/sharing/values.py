@@ -5,9 +5,9 @@ in memory is not read.
 """
 
 # SPDX-License-Identifier: MIT
+import ctypes
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import product
 from math import isnan, prod
 from typing import Any
@@ -25,15 +25,10 @@ MOST_RUNS = 1 << 12
 MOST_NUMBERS = 1 << 18
 """Most numbers of two formats that are compared one by one."""
 SAMPLE = 1000
-CHOSEN = 24
-CHOSEN_BYTES = 1 << 20
-MOST_CAST = 1 << 13
-BYTES_TOGETHER = 8
-"""Elements that are looked for in others, most bytes of these, and most numbers of another type."""
 ORDERS = (("C", "C"), ("F", "C"), ("C", "F"))
-_NUMBERS = frozenset("bBhHiIlLqQfd?")
-_COMPLEX = {"c16": "d", "Zd": "d", "c8": "f", "Zf": "f"}
-"""Complex numbers -> the type of their halves."""
+LONG = "f16"
+"""NumPy's long double."""
+NUMBERS = frozenset("bBhHiIlLqQefd?")
 _WORDS: dict[int, Any] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 Text = Callable[[Elements, bytes], "str | Unknown"]
@@ -61,105 +56,13 @@ def values(
 
 def same_items(source: Elements, items: list[Any] | tuple[Any, ...]) -> bool | None:
     """Whether the numbers of a list are the elements of a vector; None if that cannot be told."""
-    if source.shape != (len(items),) or letter(source.typestr) not in _NUMBERS or not items:
+    if source.shape != (len(items),) or letter(source.typestr) not in NUMBERS or not items:
         return None
     numbers = tuple(_sample(len(items)))
-    raw, found = _picked(source, "C", numbers), [items[number] for number in numbers]
+    raw, found = picked(source, "C", numbers), [items[number] for number in numbers]
     if raw is None or any(type(one) not in (int, float, bool) for one in found) or len(set(found)) == 1:
         return None
-    return not any(_differ(x, y) for x, y in zip(_numbers(source, raw), found, strict=True))
-
-
-def chosen_from(block: Elements, others: tuple[Elements, ...]) -> bool | None:
-    """Whether the elements of a block are among those of others, in whatever order: by a sample of them.
-
-    Of texts and bytes some that stand side by side. Zeros and numbers that are none (NaN) fill gaps, and
-    are passed over. None where nothing can be told: other types, too many elements, all of them the same.
-    """
-    kind, size = letter(block.typestr), block.itemsize_bytes
-    alike = [one for one in others if letter(one.typestr) == kind and one.itemsize_bytes == size]
-    known = _NUMBERS - {"?"} if size > 1 else frozenset()
-    other = [one for one in others if one not in alike and {kind, letter(one.typestr)} <= known]
-    room = sum(one.range.bytes for one in (*alike, *other))
-    if not block.size or not block.numeric or kind == "?" or room > CHOSEN_BYTES:
-        return None
-    given = [_gathered(one, "C", CHOSEN_BYTES) for one in alike]
-    found = _some_of(block, kind)
-    if not (alike or other) or None in given or not found:
-        return None
-    missing = [one for one in found if not any(_stands_in(one, text or b"", size) for text in given)]
-    if not missing or not other:
-        return None if not alike or (not missing and len(found) < min(2, block.size)) else not missing
-    if sum(one.size for one in other) > MOST_CAST:
-        return None
-    cast = {raw for one in other for raw in _cast(one, kind, size)}
-    return cast.issuperset(missing) and (len(found) > 1 or None)
-
-
-def _cast(block: Elements, kind: str, size: int) -> Iterator[bytes]:
-    """The elements of a block in another type."""
-    for number in _numbers(block, _gathered(block, "C", CHOSEN_BYTES) or b""):
-        if (made := _narrowed(number, kind, size)) is not None:
-            yield struct.pack(f"@{kind}", made)
-
-
-def _some_of(block: Elements, kind: str) -> set[bytes]:
-    """Some elements, or of single bytes some runs."""
-    run = BYTES_TOGETHER if block.itemsize_bytes == 1 else 1
-    last = block.size - run
-    if last < 0 or (run > 1 and len(block.shape) != 1):
-        return set()
-    firsts = [i * last // max(CHOSEN - 1, 1) for i in range(min(CHOSEN, block.size))]
-    raw = [_picked(block, "C", tuple(range(first, first + run))) for first in firsts]
-    whole = {one for one in raw if one is not None and any(one)}
-    if kind in ("f", "d"):
-        return {one for one in whole if not isnan(struct.unpack(f"@{kind}", one)[0])}
-    return whole
-
-
-def cast_of(source: Elements, made: Elements) -> bool:
-    """Whether the numbers of a block are those of another one in a narrower type: by a sample of them."""
-    if half := _COMPLEX.get(made.typestr.lstrip("@=<|")):
-        size = made.itemsize_bytes // 2
-        real = replace(made, typestr=half, itemsize_bytes=size)
-        imaginary = _picked(replace(real, address=made.address + size), "C", _spread(made.size))
-        return imaginary is not None and not any(imaginary) and _same_numbers(source, real)
-    kind, other = letter(made.typestr), letter(source.typestr)
-    return kind != other and "?" not in (kind, other) and _same_numbers(source, made)
-
-
-def _spread(size: int) -> tuple[int, ...]:
-    return tuple(i * (size - 1) // max(CHOSEN - 1, 1) for i in range(min(CHOSEN, size)))
-
-
-def _same_numbers(source: Elements, made: Elements) -> bool:
-    kind, numbers = letter(made.typestr), _spread(made.size)
-    if source.size != made.size or not {kind, letter(source.typestr)} <= _NUMBERS or not made.size:
-        return False
-    raw, given = _picked(made, "C", numbers), _picked(source, "C", numbers)
-    if raw is None or given is None or raw == raw[: made.itemsize_bytes] * len(numbers):
-        return False
-    pairs = zip(_numbers(source, given), _numbers(made, raw), strict=True)
-    return all(_narrowed(x, kind, made.itemsize_bytes) == y for x, y in pairs)
-
-
-def _narrowed(number: float, kind: str, size: int) -> float | None:
-    """A number as C converts it to a type; None for what has no defined result."""
-    try:
-        if kind in "fd":
-            return float(struct.unpack(kind, struct.pack(kind, number))[0])
-        whole = int(number) & ((1 << 8 * size) - 1)
-    except (OverflowError, ValueError):
-        return None
-    return whole - (1 << 8 * size) if kind.islower() and whole >> (8 * size - 1) else whole
-
-
-def _stands_in(one: bytes, text: bytes, size: int) -> bool:
-    """Whether elements of so many bytes are some of those that follow each other in `text`."""
-    at = text.find(one)
-    while at >= 0 and at % size:
-        at = text.find(one, at + 1)
-    return at >= 0
+    return not any(_differ(x, y) for x, y in zip(decoded(source, raw), found, strict=True))
 
 
 def _incomparable(a: Elements, b: Elements) -> str:
@@ -183,11 +86,11 @@ def _compared(
 ) -> Values | Unknown:
     """One pass: every element where both blocks are small enough and in memory, else a sample."""
     numbers = range(a.size)
-    one = _gathered(a, left, whole_bytes)
-    other = _gathered(b, right, whole_bytes) if one is not None else None
+    one = gathered(a, left, whole_bytes)
+    other = gathered(b, right, whole_bytes) if one is not None else None
     if one is None or other is None or (a.typestr != b.typestr and a.size > MOST_NUMBERS):
         numbers_chosen = tuple(_sample(a.size))
-        one, other = _picked(a, left, numbers_chosen), _picked(b, right, numbers_chosen)
+        one, other = picked(a, left, numbers_chosen), picked(b, right, numbers_chosen)
         if one is None or other is None:
             return Unknown("its pages are not in memory: comparing would read them")
         position = _first_difference(a, one, b, other)
@@ -212,7 +115,7 @@ def _text(say: Text, block: Elements, raw: bytes, position: int) -> str:
     return "" if isinstance(text, Unknown) else text
 
 
-def _gathered(block: Elements, order: str, whole_bytes: int) -> bytes | None:
+def gathered(block: Elements, order: str, whole_bytes: int) -> bytes | None:
     """All elements in `order`, without gaps; None where a sample must do."""
     size, span = block.itemsize_bytes, block.range
     axes = list(zip(block.shape, block.strides_bytes, strict=True))
@@ -273,7 +176,7 @@ def _sample(total: int) -> Iterator[int]:
     yield from (min(i * total // count + i * 7919 % room, total - 1) for i in range(count))
 
 
-def _picked(block: Elements, order: str, numbers: tuple[int, ...]) -> bytes | None:
+def picked(block: Elements, order: str, numbers: tuple[int, ...]) -> bytes | None:
     """The elements with these numbers; None if a page is not in memory."""
     size, found = block.itemsize_bytes, []
     for number in numbers:
@@ -303,10 +206,10 @@ def _first_difference(a: Elements, one: bytes, b: Elements, other: bytes) -> int
         first = _first_byte(one, other) // size
         if letter(a.typestr) not in tuple("efd"):
             return first
-        pair = [_numbers(a, raw[first * size : (first + 1) * size])[0] for raw in (one, other)]
+        pair = [decoded(a, raw[first * size : (first + 1) * size])[0] for raw in (one, other)]
         if _differ(*pair):
             return first
-    pairs = enumerate(zip(_numbers(a, one), _numbers(b, other), strict=True))
+    pairs = enumerate(zip(decoded(a, one), decoded(b, other), strict=True))
     return next((n for n, (x, y) in pairs if _differ(x, y)), None)
 
 
@@ -315,7 +218,11 @@ def _differ(x: float, y: float) -> bool:
     return x != y and not (isnan(x) and isnan(y))
 
 
-def _numbers(block: Elements, raw: bytes) -> tuple[float, ...]:
+def decoded(block: Elements, raw: bytes) -> tuple[float, ...]:
+    """Elements as Python's numbers; a long double as the nearest double."""
+    if block.typestr.lstrip("<") == LONG:
+        places = range(0, len(raw), block.itemsize_bytes)
+        return tuple(ctypes.c_longdouble.from_buffer_copy(raw, at).value for at in places)
     return struct.unpack(f"@{len(raw) // block.itemsize_bytes}{letter(block.typestr)}", raw)
 
 

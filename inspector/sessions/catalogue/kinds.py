@@ -24,7 +24,7 @@ _TEXTS: Final = "[f'a text that is no number {i}' for i in range(64)]"
 _HOURS: Final = "pd.date_range('2020-01-01', periods=512, freq='h')"
 _TABLE: Final = f"pa.table({{'a': {_R}[0], 'b': ({_I})[:32]}})"
 _COLUMN: Final = f"pa.array({_R}.ravel())"
-_CSR: Final = "sp.random(200, 200, 0.2, '{}', random_state=7)"
+_CSR: Final = "sp.random(48, 48, 0.3, '{}', random_state=7)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ LIBRARIES: Final = {
         (
             ("Array, float64", _COLUMN),
             ("Array, int64", f"pa.array({_I})"),
-            ("Array, nulls", "pa.array([None if i % 7 == 0 else i + 0.5 for i in range(1024)])"),
+            ("Array, nulls", "pa.array([None if i % 7 == 0 else i * 1.5 + 0.5 for i in range(1024)])"),
             ("Array, texts", f"pa.array({_TEXTS})"),
             ("Array, timestamps", "pa.array(np.arange(512).astype('M8[s]') + np.timedelta64(10**9, 's'))"),
             ("ChunkedArray", f"pa.chunked_array([{_COLUMN}, {_COLUMN}])"),

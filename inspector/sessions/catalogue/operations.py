@@ -19,9 +19,10 @@ DANGEROUS: Final = re.compile(
     r"|seterr|setbufsize|open_|exec|eval$|compile|vitals|cudart|hub|kill|download|register|unregister|import_ipc|share_memory_$"
     r"|enable_|disable_|use_|memory_map|OSFile|input_stream|output_stream|create_memory_map|foreign_buffer|_import"
     r"|from_address|default_memory_pool|.*_memory_pool$|log_memory|initial_seed|seed$|manual_seed|multiprocessing|classmethod"
-    r"|staticmethod|property|super|globals|locals|vars|dir|id|delattr|setattr|__import__|vectorize|set_num|ipc_|to_disk|cuda$)"
+    r"|staticmethod|property|super|globals|locals|vars|dir|id|delattr|setattr|__import__|vectorize|set_num|ipc_|to_disk|cuda$|(new_)?empty)"
 )  # fmt: skip
-"""Names that are never called: files, processes, settings, other devices, plots, settings of the process."""
+"""Names that are never called: files, processes, other devices, plots, settings of the process, what gives
+memory that nobody wrote."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from inspector.errors import InspectorError
 from inspector.facts.catalogue import Case, Catalogue, Did
+from inspector.facts.statements import Statement
 from inspector.facts.unknown import Unknown
 from inspector.objects import isolation
 from inspector.sessions.catalogue.arguments import with_options
@@ -230,8 +231,13 @@ def _traced(calls: list[tuple[str, str, bool]], names: dict[str, Any], name: str
                 exec(code, space)
     said: dict[str, str] = {}
     for row in trace.statements.rows:
-        said[str(row.site.file)] = "+".join(filter(None, (said.get(str(row.site.file)), row.verdict)))
+        said[str(row.site.file)] = "+".join(filter(None, (said.get(str(row.site.file)), _told(row))))
     return [said.get(file, "") for file, _, _ in ready]
+
+
+def _told(row: Statement) -> str:
+    """A trace's verdict on a statement, with its doubt."""
+    return row.verdict if row.certain or row.verdict == "unknown" else f"{DOUBT}{row.verdict}"
 
 
 def _is_statement(call: str) -> bool:
@@ -242,6 +248,8 @@ def _is_statement(call: str) -> bool:
     return False
 
 
+DOUBT: Final = "probably "
+"""Before a verdict of which the trace is not certain."""
 FRESH: Final = {"copied", "new values", "new"}
 EXPECTED: Final[dict[str, set[str]]] = {
     "view": {"view", "shared"}, "partly a view": {"view", "shared"}, "copy": {"copied"},
@@ -263,7 +271,7 @@ def _did(text: str) -> Did:
 
 def agrees(did: str, traced: str) -> Any:
     """Whether a trace's verdicts on a statement agree with what the bytes say."""
-    said = set(traced.split("+")) - {"", "unknown"}
+    said = {one.removeprefix(DOUBT) for one in traced.split("+")} - {"", "unknown"}
     if did not in EXPECTED or not said or said == {"no bytes"}:
         return "not told"
     return (

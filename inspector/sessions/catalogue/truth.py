@@ -18,6 +18,8 @@ ITEMS: Final = 64
 """Most items of a list, tuple or dict that are looked at."""
 FEW: Final = 8
 """So many numbers in a tuple are a shape."""
+MISSING: Final = {"None", "nan", "<NA>", "NaT"}
+"""What fills up a selection."""
 Block = tuple[int, int, str]
 """(address, bytes, "bytes" | "truths" | "pointers"): where elements lie, and how they may be flipped."""
 
@@ -160,7 +162,8 @@ def content(x: Any, depth: int = 0) -> list[Any]:
     """The elements of an object, read afresh by its own library: arrays of NumPy, or lists."""
     kind, module = type(x).__name__, type(x).__module__.partition(".")[0]
     if isinstance(x, np.ndarray):
-        return [x.ravel().tolist() if x.dtype.hasobject else np.array(x, copy=True).ravel()]
+        listed = x.dtype.hasobject or x.dtype.kind == "U"
+        return [x.ravel().tolist() if listed else np.array(x, copy=True).ravel()]
     if isinstance(x, bytes | bytearray | memoryview | array.array):
         view = memoryview(x)
         return [
@@ -281,8 +284,9 @@ def _of_result(result: Any, given: list[list[Any]], by_source: list[list[Block]]
     pointers = any(one for one, (_, _, how) in zip(meets, own, strict=True) if how == "pointers")
     if flipped != any(elements) and can_flip and (own or flipped):
         return Verdict("unknown", why="addresses and flipped bytes say different things")
-    if any(elements) or (not can_flip and pointers):
-        return Verdict("view" if all(meets if can_flip else elements) else "partly a view")
+    if any(elements) or pointers:
+        whole = all(meets if can_flip else elements) and (any(elements) or not can_flip)
+        return Verdict("view" if whole else "partly a view")
     return Verdict(_values(found, given), size / max(1, sum(n for _, n, _ in by_source[0])))
 
 
@@ -307,24 +311,31 @@ def _joined(parts: list[Any]) -> list[Any]:
 
 
 def _values_of(part: Any, pool: list[Any]) -> Did:
+    part, pool = _dates(part), [_dates(one) for one in pool]
     if any(type(one) is type(part) and len(one) == len(part) and raw(one) == raw(part) for one in pool):
         return "copy"
     if not isinstance(part, np.ndarray):
         known = {repr(value) for one in pool for value in (one if isinstance(one, list) else one.tolist())}
-        return "selection" if all(repr(value) in known for value in part) else "new values"
+        return "selection" if all(repr(value) in known | MISSING for value in part) else "new values"
     numbers = [one for one in pool if isinstance(one, np.ndarray) and one.dtype.kind not in "bO"]
     if part.dtype.kind in "SV" or part.itemsize == 1:  # one byte proves nothing
         return _of_single_bytes(part, pool, numbers)
     real = part[(part == part) & (part != 0)]
-    if not len(real) or (len(part) > 1 and (part == part[0]).all()):
+    if not len(real) or (len(real) > 1 and (real == real[0]).all()):
         return "new values"
     alike = [one for one in numbers if one.dtype == part.dtype]
     if found := [one for one in alike if _all_in(real, one)]:
         same = (len(one) == len(part) and (np.sort(one) == np.sort(part)).all() for one in found)
         return "copy" if any(same) else "selection"
-    if any(len(real) > len(one) > FEW and _all_in(one, real) for one in alike):
+    if any(len(one) > FEW and _all_in(one, real) for one in alike):
         return "partly new values"  # all of a source, and others: `insert`
     return _of_casts(part, real, [one for one in numbers if one.dtype.kind in "iufc"])
+
+
+def _dates(part: Any) -> Any:
+    """Dates as the numbers that they are kept as, with zeros for those that are none."""
+    is_dates = isinstance(part, np.ndarray) and part.dtype.kind in "mM"
+    return np.where(np.isnat(part), 0, part.view("i8")) if is_dates else part
 
 
 def _of_single_bytes(part: Any, pool: list[Any], numbers: list[Any]) -> Did:

@@ -18,10 +18,11 @@ from inspector.facts.memory import Range
 from inspector.facts.statements import Relation
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_name
+from inspector.objects.sharing.chosen import cast_of, chosen_from
 from inspector.objects.sharing.made_from import made_from
 from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
 from inspector.objects.sharing.one_file import by_file
-from inspector.objects.sharing.values import SAMPLE, cast_of, chosen_from, same_items
+from inspector.objects.sharing.values import SAMPLE, same_items
 from inspector.objects.sharing.values import values as compared
 
 NONE: Final = ()
@@ -158,8 +159,9 @@ def _is_named(value: Any) -> bool:
 
 
 def _keeps_unseen(value: Any) -> bool:
-    """Whether an object lends memory that nothing but the object can say the place of."""
-    return adapter_of(type(value)) is None and _native.speaks_buffer(type(value))
+    """Whether an object keeps memory that nothing but the object can say the place of."""
+    adapter = adapter_of(type(value))
+    return _native.speaks_buffer(type(value)) if adapter is None else adapter.unseen(value)
 
 
 def sampled(blocks: Blocks) -> int:
@@ -204,46 +206,66 @@ def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[st
         live = now.get(name, NONE)
         if live and id(live[0]) == one.address:
             found.append(_compared(name, live[0], value))
-            given += one.blocks
+            numeric = all(block.numeric for block in one.blocks)
+            given += one.blocks if numeric else elements_of(live[0])  # objects are read where they are now
+            given += _referred(live[0])
             if found[-1].values == "equal":
                 return found[-1]
             if len(blocks) == 1 and any(cast_of(block, blocks[0]) for block in one.blocks):
                 return replace(found[-1], values="equal", compared_all=False)
-    if not found:
-        return Related("apart", "", 0, "", False)
-    wide = [block for block in blocks if block.itemsize_bytes > 1]
-    telling = wide or blocks  # not truths about wider elements
-    chosen = [chosen_from(block, tuple(given)) for block in telling[:CHUNKS]]
-    if not {True, False} & {*chosen} and len(blocks) <= CHUNKS:  # too many to look for in any order
-        alike = [like_one_of(block, tuple(given)) for block in blocks]
-        if False not in alike:
-            return replace(found[0], values="equal", compared_all=None not in alike)
-    if False in chosen or _are_others(blocks, given):
-        return replace(found[0], values="different", compared_all=True)
-    whole = (True in chosen if wide else chosen[-1]) and len(telling) <= CHUNKS
-    if whole:
-        return replace(found[0], values="equal", compared_all=False)
-    return replace(found[0], compared_all=found[0].compared_all and found[0].values != "different")
+    return _among(found[0], blocks, tuple(given)) if found else Related("apart", "", 0, "", False)
 
 
-def _are_others(blocks: Blocks, given: list[Elements]) -> bool:
-    """Whether the types alone say that no element is an operand's: truths, as bytes or as bits, of what is
-    none; numbers of another type, whose casts were compared already."""
+def _referred(operand: Any) -> Blocks:
+    """The values that an operand's own numbers refer to: categories."""
+    adapter = adapter_of(type(operand))
+    return adapter.referred(operand) if adapter is not None else ()
+
+
+def _among(first: Related, blocks: Blocks, given: Blocks) -> Related:
+    """Of a value that is no operand's in pairs: whether its blocks have elements of any operand's."""
+    telling = [one for one in blocks if _kind(one) != "truths"] or list(blocks)
+    if any(_kind(one) != "truths" for one in given):
+        given = tuple(one for one in given if one.format != "bits")  # which values are there is no value
+    said = [_found_in(block, given) for block in telling[:CHUNKS]]
+    if {"whole", "all"} & {*said}:
+        whole = {*said} == {"whole"} and len(said) == len(blocks)
+        return replace(first, values="equal", compared_all=whole)
+    none = {*said} == {"none"} and len(telling) <= CHUNKS
+    if none or "some" in said or _are_others(blocks, given):
+        return replace(first, values="different", compared_all=none or _are_truths(blocks, given))
+    return replace(first, compared_all=first.compared_all and first.values != "different")
+
+
+def _found_in(block: Elements, given: Blocks) -> str:
+    """ "whole": a block has the elements of one of these, all compared; else as `chosen_from` says."""
+    alike = like_one_of(block, given)
+    return "whole" if alike else "all" if alike is None else chosen_from(block, given)
+
+
+def _are_truths(blocks: Blocks, given: Blocks) -> bool:
+    """Whether they are truths, as bytes or as bits, of what is none."""
     own, theirs = ({_kind(one) for one in some} for some in (blocks, given))
     if own == {"truths"}:
-        return theirs != own and not any(like_one_of(one, tuple(given)) for one in blocks)
+        return theirs != own and not any(like_one_of(one, given) for one in blocks)
     numbers = max((one.size for one in given if one.itemsize_bytes > 1), default=0)
-    if own == {"bytes"}:  # of numbers: bits of truths
-        bits = all(8 * one.size <= numbers + 8 * ROUNDED for one in blocks)
-        return bits and numbers > 8 * ROUNDED and "bytes" not in theirs
-    own, theirs = own - {"truths", "bytes"}, theirs - {"truths", "bytes"}
+    bits = own == {"bytes"} and all(8 * one.size <= numbers + 8 * ROUNDED for one in blocks)
+    return bits and numbers > 8 * ROUNDED and "bytes" not in theirs
+
+
+def _are_others(blocks: Blocks, given: Blocks) -> bool:
+    """Whether the types alone say that no element is an operand's: truths of what is none; numbers of
+    another type, whose casts were compared already."""
+    if _are_truths(blocks, given):
+        return True
+    own, theirs = ({_kind(one) for one in some} - {"truths", "bytes"} for some in (blocks, given))
     paired = {one.size for one in blocks} <= {one.size for one in given}
     return paired and bool(own and theirs) and "" not in own | theirs and not own & theirs
 
 
 def _kind(block: Elements) -> str:
     """The letter of numbers; "" where there is none."""
-    if block.format in ("bool", "?"):
+    if block.format in ("bool", "?", "bits"):
         return "truths"
     return "bytes" if block.itemsize_bytes == 1 else letter(block.typestr)
 

@@ -11,6 +11,7 @@ from inspector.adapters.base import Elements, type_module
 from inspector.facts.statements import Bound, Relation, Written
 from inspector.facts.unknown import Unknown
 from inspector.objects.call_site import is_users
+from inspector.objects.sharing.chosen import uniform
 from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import values
 from inspector.sessions.statements.lines import Lines
@@ -211,6 +212,7 @@ class StatementWatch:
             compared_all=how.compared_all, ranges=values.ranges_of(blocks), library=running.library,
             alone=self._calls == running.calls, times=1, objects=any(not one.numeric for one in blocks),
             operands=tuple(one for had in running.operands.values() for one in values.places_of(had)),
+            uniform=how.relation == "apart" and how.values != "equal" and uniform(blocks),
         )  # fmt: skip
 
     def _add(self, found: Bound) -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from inspector.facts.conversion import ByteEvidence, Copy, Span
+from inspector.facts.conversion import ByteEvidence, Copy, Span, Value
 from inspector.facts.memory import Range
 from inspector.facts.statements import Bound
 from inspector.facts.unknown import Unknown
@@ -16,6 +16,11 @@ CONTRACT: Final = frozenset((
     "__deepcopy__", "clone",
 ))  # fmt: skip
 """Functions that copy by contract, also where all elements are the same and so prove nothing."""
+
+_TAKES: Final = frozenset((
+    *CONTRACT, "array", "asarray", "astype", "ascontiguousarray", "asfortranarray", "concatenate", "stack",
+))  # fmt: skip
+"""Functions whose new memory has their argument's elements, in whatever type or layout."""
 
 _NUMBERS: Final = re.compile(r" (?:u?int|float|complex)\d+ \(")
 
@@ -39,6 +44,11 @@ def telling(value: Bound, made: Sequence[ByteEvidence]) -> list[Copy]:
     return [*(() if others else copied), *(one for one in others if one.verdict != "copied"), *kept]
 
 
+def proved(value: Bound, copied: Sequence[Copy]) -> bool:
+    """Whether these calls prove a copy: that elements which are all the same equal others does not."""
+    return any(not value.uniform or copy.function.rpartition(".")[2] in _TAKES for copy in copied)
+
+
 def _is_guess(copy: Copy) -> bool:
     return copy.confidence == "likely" and copy.function.rpartition(".")[2] not in CONTRACT
 
@@ -49,8 +59,15 @@ def _of_operand(found: ByteEvidence, value: Bound) -> bool:
     if made and (value.objects != ("O" in made) or (_NUMBERS.search(value.what) and made <= set("mM"))):
         return False
     given = [one for one in found.call.arguments if one.spans or one.item_type or one.items]
-    lists = (place.start == one.address for one in given for place in value.operands)
-    return any(lists) or any(_lie_in(one.spans, value.operands) for one in given)
+    if any(place.start == one.address for one in given for place in value.operands):  # a list
+        return True
+    mine = [one for one in given if _lie_in(one.spans, value.operands)]
+    alike = _types(given) & _types([found.call.result])
+    return bool(mine) and (not alike or bool(alike & _types(mine)))  # else another argument was copied
+
+
+def _types(some: Sequence[Value | Unknown]) -> set[tuple[str, int]]:
+    return {(of.kind, of.item_bytes) for one in some if isinstance(one, Value) for of in one.spans}
 
 
 def _made(found: ByteEvidence) -> tuple[Span, ...]:

@@ -10,7 +10,7 @@ from inspector.facts.statements import Bound, Did, Inside, Operator, Statement, 
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.advice.told import instead
 from inspector.verdicts.copies import copies, judged
-from inspector.verdicts.statements.makers import makers, telling
+from inspector.verdicts.statements.makers import makers, proved, telling
 from inspector.verdicts.statements.operators import by_weight, did_of, inside, maker, not_torchs, together
 from inspector.verdicts.statements.reasons import brief, narrows, of_items, of_parts
 from inspector.verdicts.statements.selections import selection
@@ -136,7 +136,7 @@ def _bound(
     if by_operator is not None and not (value.values and value.compared_all):
         if did != did_of(by_operator):
             did, reason, made = did_of(by_operator), by_operator.name, []
-        certain = True
+        certain = did == "copied" or value.compared_all
     chosen = selection(seen.written.text, value)
     if chosen is not None:
         did, reason, certain = "copied", f"elements of {chosen.of}, {chosen.how}", True
@@ -147,8 +147,8 @@ def _bound(
         else ""
     )
     if where:
+        did = did if (value.values and certain) or did == "copied" else "new"
         reason, certain = where, True
-        did = did if value.values or did == "copied" else "new"
     size = 0 if isinstance(value.bytes, Unknown) else value.bytes
     recorded = [one.times for one in found] if value.more or seen.written.loop else []
     times = max([value.times, *recorded])
@@ -164,7 +164,7 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
     """(what happened, why, whether that is proved)."""
     if value.relation in ("same object", "view", "in place"):
         return value.relation, "", True
-    if value.relation == "unknown" and not made:
+    if value.relation == "unknown" and all(copy.verdict == "made" for copy in made):
         return "unknown", str(value.shared_bytes), True
     if value.beside:
         again = value.values == "equal"
@@ -173,13 +173,15 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
     if value.became:
         return "copied", f"became {value.became}", value.compared_all
     copied = [copy for copy in made if copy.verdict == "copied"]
+    computed = [copy for copy in made if copy.verdict == "computed"]
+    by_contract = any(copy.confidence == "certain" for copy in computed)
     if value.values == "different" and not _cast(value, copied):
-        return "new values", "", True
+        return "new values", "", value.compared_all or by_contract
     if value.values == "equal" or copied:
         reason = brief(copied[-1]) if copied else f"the elements of {value.of}"
-        return "copied", of_parts(value) or reason, bool(copied) or value.compared_all
-    if value.values == "different" or any(copy.verdict == "computed" for copy in made):
-        return "new values", "", True
+        return "copied", of_parts(value) or reason, proved(value, copied) or value.compared_all
+    if value.values == "different" or computed:
+        return "new values", "", by_contract
     certain = all(copy.confidence == "certain" for copy in made)
     if made and all(copy.verdict == "shared" for copy in made) and (certain or value.relation == "unknown"):
         return "shared", "with memory that was there before", certain
@@ -192,10 +194,10 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
 
 def _cast(value: Bound, copied: list[Copy]) -> bool:
     """Whether calls copied the operand's elements, though the value has none of them: to another type."""
-    proved = [one for one in copied if one.confidence != "likely"]
+    sampled = [one for one in copied if one.confidence != "likely"]
     if value.compared_all:  # they were looked for in all operands, but a cast may overflow
-        return any(map(narrows, proved))
-    return bool(proved)
+        return any(map(narrows, sampled))
+    return bool(sampled)
 
 
 def _names(written: Written, copy: Copy) -> bool:

@@ -1,0 +1,209 @@
+"""Whether the elements of a block are among those of others, in whatever order: by a sample of them."""
+
+# SPDX-License-Identifier: MIT
+import ctypes
+import struct
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from math import copysign, inf, isnan
+from typing import Any, Final, Literal
+
+from inspector.adapters.base import Elements
+from inspector.adapters.formats import letter
+from inspector.objects.sharing.values import LONG, NUMBERS, decoded, gathered, picked
+
+Found = Literal["all", "some", "none", ""]
+"""How many of the sampled elements are among the others'; "": nothing can be told."""
+SAMPLED: Final = 24
+MOST_BYTES: Final = 1 << 20
+MOST_CAST: Final = 1 << 13
+TOGETHER: Final = 8
+"""Elements that are looked for, most bytes of the others, most of their numbers of another type, and how many
+single bytes are looked for side by side."""
+TEXTS_BYTES: Final = 16
+"""Fewer bytes of different texts prove nothing."""
+_HALVES: Final = {"c32": LONG, "c16": "d", "Zd": "d", "c8": "f", "Zf": "f"}
+"""Complex numbers -> the type of their halves."""
+
+
+def chosen_from(block: Elements, others: tuple[Elements, ...]) -> Found:
+    """Of texts and bytes some that stand side by side, of complex numbers that are real one half.
+
+    Zeros and numbers that are none (NaN) fill gaps, and are passed over. Nothing can be told of truths,
+    of too many elements, of types that no other block has.
+    """
+    if (halves := _halves(block)) and not any(map(_halves, others)):
+        return _of_halves([chosen_from(one, others) for one in halves])
+    block, others = _as_numbers(block, others), tuple(map(_dates, others))
+    if sum(one.range.bytes for one in others) > MOST_BYTES or not block.size or letter(block.typestr) == "?":
+        return ""
+    if not block.numeric or any(not one.numeric for one in others if block.itemsize_bytes == 1):
+        return _texts_from(block, others)
+    kind, size = letter(block.typestr), block.itemsize_bytes
+    alike = [one for one in others if letter(one.typestr) == kind and one.itemsize_bytes == size]
+    known = NUMBERS - {"?"} if size > 1 else frozenset()
+    cast = [one for one in others if one not in alike and {kind, letter(one.typestr)} <= known]
+    texts = [gathered(one, "C", MOST_BYTES) for one in alike]
+    found = _some_of(block, kind)
+    if None in texts or not found or not (alike or cast):
+        return ""
+    missing = {one for one in found if not any(_stands_in(one, text or b"", size) for text in texts)}
+    if missing and cast:
+        if sum(one.size for one in cast) > MOST_CAST:
+            return "some" if len(missing) < len(found) else ""
+        missing.difference_update(*(_cast(one, kind, size) for one in cast))
+    return _said(found, missing, min(2, block.size) if alike else 2)
+
+
+def _of_halves(said: list[Found]) -> Found:
+    if len({*said}) == 1 and (len(said) == 1 or said[0] == "none"):
+        return said[0]
+    return "some" if {"all", "some"} & {*said} else ""
+
+
+def _said(found: set[bytes], missing: set[bytes], least: int) -> Found:
+    if missing:
+        return "some" if len(missing) < len(found) else "none"
+    return "all" if len(found) >= least else ""
+
+
+def _as_numbers(block: Elements, others: tuple[Elements, ...]) -> Elements:
+    """A block read as numbers: dates as they are kept, bytes without a type as the others are."""
+    block = _dates(block)
+    typed = letter(block.typestr) and block.itemsize_bytes > 1
+    if typed or any(_same_type(one, block) for one in others):
+        return block
+    for one in others if block.numeric else ():
+        size = one.itemsize_bytes
+        whole = block.range.bytes == one.size * size
+        if letter(one.typestr) and (size == block.itemsize_bytes or (whole and block.itemsize_bytes == 1)):
+            shape = block.shape if size == block.itemsize_bytes else (one.size,)
+            steps = block.strides_bytes if shape == block.shape else (size,)
+            return replace(block, typestr=one.typestr, itemsize_bytes=size, shape=shape, strides_bytes=steps)
+    return block
+
+
+def _same_type(one: Elements, other: Elements) -> bool:
+    return (one.typestr, one.itemsize_bytes) == (other.typestr, other.itemsize_bytes) or (
+        one.itemsize_bytes == other.itemsize_bytes == 1
+    )
+
+
+def _dates(block: Elements) -> Elements:
+    return replace(block, typestr="q") if block.typestr.lstrip("<")[:2] in ("M8", "m8") else block
+
+
+def _halves(block: Elements) -> tuple[Elements, ...]:
+    """The real and the imaginary parts of complex numbers, () of others; one half if the other is zero."""
+    half = _HALVES.get(block.typestr.lstrip("@=<|"))
+    if half is None:
+        return ()
+    size = block.itemsize_bytes // 2
+    real = replace(block, typestr=half, itemsize_bytes=size)
+    imaginary = replace(real, address=block.address + size)
+    raw = picked(imaginary, "C", _spread(block.size))
+    return (real,) if raw is not None and not any(decoded(imaginary, raw)) else (real, imaginary)
+
+
+def _some_of(block: Elements, kind: str) -> set[bytes]:
+    """Some elements, or of single bytes some runs."""
+    run = TOGETHER if block.itemsize_bytes == 1 else 1
+    last = block.size - run
+    if last < 0 or (run > 1 and len(block.shape) != 1):
+        return set()
+    firsts = [i * last // max(SAMPLED - 1, 1) for i in range(min(SAMPLED, block.size))]
+    raw = [picked(block, "C", tuple(range(first, first + run))) for first in firsts]
+    whole = {one for one in raw if one is not None and any(one)}
+    if kind and kind in "efd":
+        return {one for one in whole if not isnan(struct.unpack(f"@{kind}", one)[0])}
+    return whole
+
+
+def _stands_in(one: bytes, text: bytes, size: int) -> bool:
+    """Whether elements of so many bytes are some of those that follow each other in `text`."""
+    at = text.find(one)
+    while at >= 0 and at % size:
+        at = text.find(one, at + 1)
+    return at >= 0
+
+
+def _texts_from(block: Elements, others: tuple[Elements, ...]) -> Found:
+    """Of str objects, or of characters that stand side by side."""
+    given = [one for one in others if letter(one.typestr) == "B" or one.typestr == "|V16" or _is_objects(one)]
+    known = [gathered(one, "C", MOST_BYTES) if one.numeric else b"".join(_texts(one)) for one in given]
+    if not known or None in known or not (block.numeric or _is_objects(block)):
+        return ""
+    found = set(_texts(block, SAMPLED)) - {b""} if not block.numeric else _some_of(block, "")
+    if sum(map(len, found)) < TEXTS_BYTES:
+        return ""
+    return _said(found, {one for one in found if not any(one in text for text in known if text)}, 2)
+
+
+def _is_objects(block: Elements) -> bool:
+    """Whether references follow each other in it, which no thread changes while they are read."""
+    plain = block.typestr.lstrip("|") == "O" and block.range.bytes == block.size * block.itemsize_bytes
+    return plain and getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def _texts(block: Elements, most: int = MOST_BYTES) -> Iterator[bytes]:
+    """The str objects of a block that lives, encoded; others are passed over."""
+    step = max(1, block.size // most)
+    try:
+        found: list[Any] = (ctypes.py_object * block.size).from_address(block.range.start)[::step]
+    except ValueError:  # an element without an object
+        return
+    yield from (one.encode("utf-8", "surrogatepass") for one in found if type(one) is str)
+
+
+def _cast(block: Elements, kind: str, size: int) -> Iterator[bytes]:
+    """The elements of a block in another type."""
+    for number in decoded(block, gathered(block, "C", MOST_BYTES) or b""):
+        if (made := _narrowed(number, kind, size)) is not None:
+            yield struct.pack(f"@{kind}", made)
+
+
+def cast_of(source: Elements, made: Elements) -> bool:
+    """Whether the numbers of a block are those of another one in another type: by a sample of them."""
+    halves = _halves(made)
+    made, source = halves[0] if len(halves) == 1 else _dates(made), _dates(source)
+    kind, other = letter(made.typestr), letter(source.typestr)
+    if kind == other and made.typestr.lstrip("<") != LONG:
+        return False
+    return "?" not in (kind, other) and _same_numbers(source, made)
+
+
+def uniform(blocks: tuple[Elements, ...]) -> bool:
+    """Whether each block has one element only, many times, by a sample."""
+    raw = [(one, picked(one, "C", _spread(one.size))) for one in blocks if one.size]
+    return all(text == (text or b"")[: of.itemsize_bytes] * len(_spread(of.size)) for of, text in raw)
+
+
+def _spread(size: int) -> tuple[int, ...]:
+    return tuple(i * (size - 1) // max(SAMPLED - 1, 1) for i in range(min(SAMPLED, size)))
+
+
+def _same_numbers(source: Elements, made: Elements) -> bool:
+    kind = "g" if made.typestr.lstrip("<") == LONG else letter(made.typestr)
+    if source.size != made.size or not {kind, letter(source.typestr)} <= NUMBERS | {"g"} or not made.size:
+        return False
+    places = _spread(made.size)
+    raw, given = picked(made, "C", places), picked(source, "C", places)
+    if raw is None or given is None or raw == raw[: made.itemsize_bytes] * len(places):
+        return False
+    pairs = zip(decoded(source, given), decoded(made, raw), strict=True)
+    return all(_narrowed(x, kind, made.itemsize_bytes) == y for x, y in pairs)
+
+
+def _narrowed(number: float, kind: str, size: int) -> float | None:
+    """A number as C converts it to a type; None for what has no defined result."""
+    if kind in "efdg":
+        try:
+            return float(struct.unpack(kind, struct.pack(kind, number))[0]) if kind != "g" else float(number)
+        except OverflowError:
+            return copysign(inf, number)
+    try:
+        whole = int(number) & ((1 << 8 * size) - 1)
+    except (OverflowError, ValueError):
+        return None
+    return whole - (1 << 8 * size) if kind.islower() and whole >> (8 * size - 1) else whole
