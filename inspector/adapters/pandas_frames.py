@@ -215,7 +215,9 @@ def _elements(array: Any) -> Iterator[Elements]:
 
     for position, buffer in enumerate(array.buffers()):
         if buffer is not None and buffer.is_cpu:
-            kind = "bits" if position == 0 else str(array.type)
+            name = str(array.type)
+            offsets = position == 1 and name in ("string", "large_string", "binary", "large_binary")
+            kind = "bits" if position == 0 else "offsets" if offsets else name
             yield Elements(
                 "Arrow buffer", buffer.address, (buffer.size,), (1,), 1, kind, "B",
                 readonly=not buffer.is_mutable, exporter=type_name(type(array)),

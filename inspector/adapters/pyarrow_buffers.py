@@ -374,8 +374,8 @@ def _rows(x: Any) -> Iterator[tuple[str, Any, Elements]]:
                     _elements(buffer, array, array.offset * width, len(array), width, name, code),
                 )
             else:
-                bits = position == 0 or told == "bool"
-                octets = "bits" if bits else "uint8"
+                bits = "bits" if position == 0 or told == "bool" else ""
+                octets = bits or ("offsets" if where.endswith("offsets") else "uint8")
                 yield where, buffer, _elements(buffer, array, 0, buffer.size, 1, octets, "B")
 
 

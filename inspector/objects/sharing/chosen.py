@@ -21,6 +21,8 @@ MOST_CAST: Final = 1 << 13
 TOGETHER: Final = 8
 """Elements that are looked for, most bytes of the others, most of their numbers of another type, and how many
 single bytes are looked for side by side."""
+SOME: Final = 8
+"""Fewer than one in so many may be equal by chance, or the first of a running sum."""
 TEXTS_BYTES: Final = 16
 """Fewer bytes of different texts prove nothing."""
 _HALVES: Final = {"c32": LONG, "c16": "d", "Zd": "d", "c8": "f", "Zf": "f"}
@@ -38,7 +40,7 @@ def chosen_from(block: Elements, others: tuple[Elements, ...]) -> Found:
     block, others = _as_numbers(block, others), tuple(map(_dates, others))
     if sum(one.range.bytes for one in others) > MOST_BYTES or not block.size or letter(block.typestr) == "?":
         return ""
-    if not block.numeric or any(not one.numeric for one in others if block.itemsize_bytes == 1):
+    if _are_texts(block) or (_are_characters(block) and any(map(_are_words, others))):
         return _texts_from(block, others)
     kind, size = letter(block.typestr), block.itemsize_bytes
     alike = [one for one in others if letter(one.typestr) == kind and one.itemsize_bytes == size]
@@ -64,7 +66,7 @@ def _of_halves(said: list[Found]) -> Found:
 
 def _said(found: set[bytes], missing: set[bytes], least: int) -> Found:
     if missing:
-        return "some" if len(missing) < len(found) else "none"
+        return "some" if (len(found) - len(missing)) * SOME >= len(found) else "none"
     return "all" if len(found) >= least else ""
 
 
@@ -129,15 +131,30 @@ def _stands_in(one: bytes, text: bytes, size: int) -> bool:
 
 
 def _texts_from(block: Elements, others: tuple[Elements, ...]) -> Found:
-    """Of str objects, or of characters that stand side by side."""
-    given = [one for one in others if letter(one.typestr) == "B" or one.typestr == "|V16" or _is_objects(one)]
-    known = [gathered(one, "C", MOST_BYTES) if one.numeric else b"".join(_texts(one)) for one in given]
-    if not known or None in known or not (block.numeric or _is_objects(block)):
+    """Of texts one by one, or of all characters as they follow each other."""
+    known = [b"".join(_texts(one)) if _are_texts(one) else gathered(one, "C", MOST_BYTES)
+             for one in others if _are_words(one) or one.typestr == "|V16"]  # fmt: skip
+    if not known or None in known or not _are_words(block):
         return ""
-    found = set(_texts(block, SAMPLED)) - {b""} if not block.numeric else _some_of(block, "")
+    whole = set(_texts(block, SAMPLED)) if _are_texts(block) else {gathered(block, "C", MOST_BYTES) or b""}
+    found = whole - {b""}
     if sum(map(len, found)) < TEXTS_BYTES:
         return ""
-    return _said(found, {one for one in found if not any(one in text for text in known if text)}, 2)
+    missing = {one for one in found if not any(one in text for text in known if text)}
+    return "some" if missing and _are_characters(block) else _said(found, missing, 1)
+
+
+def _are_words(block: Elements) -> bool:
+    return _are_texts(block) or _are_characters(block)
+
+
+def _are_characters(block: Elements) -> bool:
+    return block.itemsize_bytes == 1 and block.protocol.startswith("Arrow")
+
+
+def _are_texts(block: Elements) -> bool:
+    """Whether a block has str objects, or characters of four bytes as NumPy keeps them."""
+    return block.typestr[:2] == "<U" or _is_objects(block)
 
 
 def _is_objects(block: Elements) -> bool:
@@ -147,8 +164,13 @@ def _is_objects(block: Elements) -> bool:
 
 
 def _texts(block: Elements, most: int = MOST_BYTES) -> Iterator[bytes]:
-    """The str objects of a block that lives, encoded; others are passed over."""
+    """The texts of a block that lives, encoded; other objects are passed over."""
     step = max(1, block.size // most)
+    if block.numeric:
+        raw, size = gathered(block, "C", MOST_BYTES) or b"", block.itemsize_bytes
+        for at in range(0, len(raw), size * step):
+            yield raw[at : at + size].decode("utf-32-le", "replace").rstrip("\0").encode()
+        return
     try:
         found: list[Any] = (ctypes.py_object * block.size).from_address(block.range.start)[::step]
     except ValueError:  # an element without an object

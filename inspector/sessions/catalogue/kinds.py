@@ -92,7 +92,7 @@ LIBRARIES: Final = {
             ("Series, float64", f"pl.Series('a', {_R}.ravel())"),
             ("Series, int64", f"pl.Series('a', {_I})"),
             ("Series, texts", f"pl.Series('a', {_TEXTS})"),
-            ("Series, datetime", "pl.Series('a', np.arange(512).astype('M8[us]'))"),
+            ("Series, datetime", "pl.Series('a', (np.arange(512) ** 2 + 10**15).astype('M8[us]'))"),
         ),
         (*_TWO, ("pyarrow Table", _TABLE), ("pandas DataFrame", _MIXED)),
         ("pandas", "pyarrow"),

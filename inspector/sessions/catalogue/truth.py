@@ -175,6 +175,8 @@ def content(x: Any, depth: int = 0) -> list[Any]:
         ]
     if module == "pyarrow" and hasattr(x, "columns"):
         return [part for column in x.columns for part in content(column)]
+    if module == "pyarrow" and kind == "StructArray":
+        return [part for one in x.flatten() for part in content(one)]
     if module == "pyarrow" and hasattr(x, "to_pylist"):
         return [
             _listed(
@@ -360,6 +362,8 @@ def _of_casts(part: Any, real: Any, numbers: list[Any]) -> Did:
         back = all(_all_in(one, _cast(made, one)) for one, made in zip(numbers, mixed, strict=True))
         return "selection" if len(part) < min(map(len, numbers)) else "copy" if back else "copy that loses"
     found = [one for one in numbers if _all_in(real, _cast(one, part))]
+    if not found and any(len(np.unique(one)) > FEW and _all_in(_cast(one, part), part) for one in numbers):
+        return "partly new values"
     if not any(len(one) == len(part) for one in found):
         return "selection" if found else "new values"
     back = any(_all_in(one[one == one], _cast(part, one)) for one in found)

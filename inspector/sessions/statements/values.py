@@ -224,9 +224,10 @@ def _referred(operand: Any) -> Blocks:
 
 def _among(first: Related, blocks: Blocks, given: Blocks) -> Related:
     """Of a value that is no operand's in pairs: whether its blocks have elements of any operand's."""
-    telling = [one for one in blocks if _kind(one) != "truths"] or list(blocks)
-    if any(_kind(one) != "truths" for one in given):
-        given = tuple(one for one in given if one.format != "bits")  # which values are there is no value
+    telling = [one for one in blocks if _kind(one) != "truths" and one.format != "offsets"] or list(blocks)
+    telling = [one for one in telling if one.size > 1] or telling
+    if any(_kind(one) != "truths" for one in given):  # which values are there, and where, is no value
+        given = tuple(one for one in given if one.format not in ("bits", "offsets"))
     said = [_found_in(block, given) for block in telling[:CHUNKS]]
     if {"whole", "all"} & {*said}:
         whole = {*said} == {"whole"} and len(said) == len(blocks)

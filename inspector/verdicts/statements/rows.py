@@ -179,7 +179,11 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
         return "new values", "", value.compared_all or by_contract
     if value.values == "equal" or copied:
         reason = brief(copied[-1]) if copied else f"the elements of {value.of}"
-        return "copied", of_parts(value) or reason, proved(value, copied) or value.compared_all
+        return (
+            "copied",
+            of_parts(value) or reason,
+            value.compared_all or (value.values != "different" and proved(value, copied)),
+        )
     if value.values == "different" or computed:
         return "new values", "", by_contract
     certain = all(copy.confidence == "certain" for copy in made)
