@@ -23,6 +23,7 @@
 #define INSPECTOR_INTERNALS
 #include "leaks/entries/table.h"
 #include "leaks/leaks.h"
+#include "leaks/raw_memory/followed.h"
 #include "memory/addresses.h"
 #include "objects/objects.h"
 #include "search/holders.h"
@@ -257,9 +258,10 @@ static int watch_tracked(PyObject *object, void *unused) {
     return arrays_type ? edges_visit(object, watch_referent, NULL) : watch_referent(object, NULL);
 }
 
-// Those of running functions first, then those of gc objects.
+// The first watched call begins. Those of running functions first, then those of gc objects.
 void ledger_views_watch_earlier(void) {
     ledger_views_earlier = 0;
+    raw_memory_fresh_begin();
     memory_guard_arm(); // once for all views
     frames_each_value(watch_local, NULL);
     edges_each_tracked(watch_tracked, NULL);

@@ -183,7 +183,7 @@ class CapiSlots:
         """Those of `paths` that are a file of a chosen module, or of `modules`, or in such a package."""
         modules = modules or self.modules
         paths = frozenset(path for path in paths if MOVES_STACKS not in path)
-        if not modules:
+        if not modules or not paths:
             return paths
         files, folders = _files(modules, tuple(self._coming.items()), _imported())
         return frozenset(p for p in paths if p in files or p.startswith(folders))

@@ -100,7 +100,14 @@ class Targets:
         patterns = self.patterns or tuple(_packages())
         if patterns != self._looked_for:
             self._looked_for, self._passed = patterns, {}
-        fresh = [name for name in list(sys.modules) if self._is_new(name)]
+        walked, passed = self._walked.get, self._passed.get
+        fresh = [  # in every block, over all modules: nothing is called that need not be
+            name
+            for name, module in list(sys.modules.items())
+            if type(module) is ModuleType
+            and (known := (id(space := module.__dict__), len(space))) != walked(name)
+            and known != passed(name)
+        ]
         for pattern in patterns:
             self._add(pattern, fresh)
         for name in fresh:
@@ -121,7 +128,8 @@ class Targets:
         """Raise InspectorError `unknown-module` for a pattern that matches nothing."""
         for pattern in self.patterns:
             head = pattern.rpartition(".")[0]
-            known = any(fits(name, pattern) for name in list(sys.modules)) or _single(pattern)
+            is_known = pattern in sys.modules or any(fits(name, pattern) for name in list(sys.modules))
+            known = is_known or _single(pattern)
             if not known and (head in sys.modules or not _can_come(pattern)):
                 raise InspectorError(
                     f"nothing to trace is called {pattern!r:.60}.",

@@ -322,7 +322,7 @@ static PyObject *raw_memory_run(PyObject *module, PyObject *number) {
         return NULL;
     }
     if (is_open && number_wanted == 1) { // before later ones it might hold what an unseen free gave back
-        raw_memory_fresh_begin();
+        raw_memory_fresh_want();
     }
     run = is_open ? (uint8_t)number_wanted : 0;
     return PyLong_FromUnsignedLong(raw_memory_count);

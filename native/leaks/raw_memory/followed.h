@@ -79,7 +79,9 @@ int raw_memory_is_chosen(uintptr_t from);
 void raw_memory_ranges(scan_range ret[1]); // memory of the table: searches skip it
 
 // leaks/raw_memory/fresh.c
-void raw_memory_fresh_begin(void); // malloc uses fresh memory from now on, as far as possible
+void raw_memory_fresh_want(
+    void); // the first watched call begins it: a block of code without one pays nothing
+void raw_memory_fresh_begin(void); // if wanted: malloc uses fresh memory from now on, as far as possible
 void raw_memory_fresh_end(void);
 
 // leaks/raw_memory/raw_domain.c: between these two, frees of PYMEM_DOMAIN_RAW are recorded. Under the GIL.

@@ -24,6 +24,7 @@ enum { AHEAD_MAX = 4 << 20 };
 
 static void *held[HELD_MAX]; // owned
 static size_t held_count, held_bytes;
+static int is_wanted;        // blocks are followed, and no watched call has begun
 static uintptr_t used_until; // top of the heap when blocks were followed last
 
 // The first address that was not used lately: behind the top, if that is near.
@@ -63,8 +64,14 @@ static int drain(size_t bytes, uintptr_t fresh) {
 
 static uintptr_t top_of_heap(void) { return (uintptr_t)sbrk(0) - platform_heap_top_bytes(); }
 
+void raw_memory_fresh_want(void) { is_wanted = 1; }
+
 void raw_memory_fresh_begin(void) {
     static const size_t large[] = {1 << 16, 1 << 14, 1 << 12, 1 << 11};
+    if (!is_wanted) {
+        return;
+    }
+    is_wanted = 0;
     uintptr_t stop = (uintptr_t)sbrk(0), fresh = fresh_from(top_of_heap(), stop);
     void *probe = malloc(SMALLEST);
     int is_main_arena = probe && (uintptr_t)probe < stop && stop - (uintptr_t)probe < (uintptr_t)1 << 36;
@@ -79,6 +86,7 @@ void raw_memory_fresh_begin(void) {
 }
 
 void raw_memory_fresh_end(void) {
+    is_wanted = 0;
     used_until = held_count ? top_of_heap() : 0;
     while (held_count) {
         free(held[--held_count]);

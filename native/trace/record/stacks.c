@@ -114,8 +114,9 @@ int stacks_text_of(const void *address, scan_range *ret) {
 }
 
 int stacks_prepare(void) {
-    if (stacks_text_of((void *)stacks_record, &own_text) < 0 ||
-        stacks_text_of((void *)PyObject_Call, &interpreter) < 0) {
+    int is_known = interpreter.stop > 0; // neither is ever moved
+    if (!is_known && (stacks_text_of((void *)stacks_record, &own_text) < 0 ||
+                      stacks_text_of((void *)PyObject_Call, &interpreter) < 0)) {
         return -1;
     }
     memset(stacks, 0, stacks_used ? sizeof stacks : 0);
