@@ -105,7 +105,7 @@ class Targets:
             name
             for name, module in list(sys.modules.items())
             if type(module) is ModuleType
-            and (known := (id(space := module.__dict__), len(space))) != walked(name)
+            and (known := (id(names := module.__dict__), len(names))) != walked(name)
             and known != passed(name)
         ]
         for pattern in patterns:
