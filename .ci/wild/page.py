@@ -14,8 +14,8 @@ Each package has C, C++, Cython or Rust extensions and was installed by pip in a
 `inspector.leaks(...).run`. An accusation is right if a second witness, which runs without the tool, sees the
 same: the call is made 200 times, twice, and each time the blocks of Python's allocator, the bytes of malloc,
 the pages in memory or the references of one such object grow with the calls. It is true once if only the
-first call leaves such an object with a reference that the collector cannot explain. Accusations of one place
-are one.
+first call leaves such an object with a reference that the collector cannot explain, or as many bytes.
+Accusations of one place are one.
 
 | package | version | functions | calls | certain | right | once | wrong | possible | right | not told |
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|

@@ -11,6 +11,7 @@ times, twice, without the tool. An answer is a file of build/wild, and is made a
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -213,9 +214,15 @@ def judged(verdict, seen):
     """The verdict, with the witness's word on its call; on each call if it names none."""
     names = [verdict["call"]] if verdict["call"] else list(seen)
     agree = [name for name in names if agrees(seen[name], verdict)]
-    kind, leaves = page.kind_of(verdict["object"]), verdict["kind"] in LEAVING
-    once = leaves and any(kind in seen[one]["once"] for one in names)
+    once = any(is_once(seen[name], verdict) for name in names)
     return verdict | {"right": bool(agree), "once": once, "call": (agree or names)[0]}
+
+
+def is_once(seen, verdict):
+    """Whether the first call left such an object with a reference that nothing explains, or so many bytes."""
+    if verdict["kind"] == "bytes leaked outside objects":
+        return seen["first"] >= int(re.sub(r"\D", "", verdict["object"]))
+    return verdict["kind"] in LEAVING and page.kind_of(verdict["object"]) in seen["once"]
 
 
 def agrees(seen, verdict):

@@ -28,7 +28,16 @@ WARM_UP_SECONDS = 2
 MOST = 180
 LEAST = {"blocks": MOST, "bytes": MOST * 32, "resident": 150}
 """What it must have grown by: malloc gives no piece under 32 bytes; fewer than 150 pages are noise."""
-NOTHING = {"raised": "", "once": [], "blocks": 0, "bytes": 0, "resident": 0, "rises": {}, "falls": {}}
+NOTHING = {
+    "raised": "",
+    "once": [],
+    "first": 0,
+    "blocks": 0,
+    "bytes": 0,
+    "resident": 0,
+    "rises": {},
+    "falls": {},
+}
 SECONDS = 30
 STATM = Path("/proc/self/statm")
 
@@ -62,10 +71,13 @@ def main(path, *names):
 
 
 def told(call):
-    """What grows in both of two times 200 calls; and what the first call alone leaves."""
+    """What grows in both of two times 200 calls; kinds and bytes of malloc that the first call leaves."""
+    marks = array("q", [0] * 6)
     before = unexplained()
+    mark(marks, 0)
     raised = tried(call, 1)
-    after = unexplained()
+    mark(marks, 3)
+    after, first = unexplained(), marks[4] - marks[1]
     once = {kind_of(one) for one in objects() if after.get(id(one), 0) > before.get(id(one), 0)}
     raised = tried(call, WARM_UP) or raised
     rounds = [left(call) for _ in range(2)]
@@ -74,7 +86,7 @@ def told(call):
     for key in ("rises", "falls"):
         both = rounds[0][key].keys() & rounds[1][key].keys()
         grown[key] = {kind: min(one[key][kind] for one in rounds) for kind in sorted(both)}
-    return {"raised": raised, "once": sorted(once), **grown}
+    return {"raised": raised, "once": sorted(once), "first": first, **grown}
 
 
 def tried(call, times):

@@ -165,9 +165,11 @@ int ledger_frees_reclaim(PyObject *dead, const ledger_dying *was) {
     if (!was->is_shared || !entry || entry->flags & LEDGER_DEAD || kept_count == KEPT_MAX) {
         return 0;
     }
+    PyObject *error, *value, *trace; // what the code raised before it released the object; owned
+    PyErr_Fetch(&error, &value, &trace);
     PyObject *reused = new_from_free_list((PyTypeObject *)entry->type, was->size); // new
+    PyErr_Restore(error, value, trace);
     if (!reused) {
-        PyErr_Clear();
         return 0;
     }
     if (reused != dead) {

@@ -333,3 +333,35 @@ def test_the_first_reference_of_a_static_object_is_nobodys(lends: Any) -> None:
     with inspector.leaks("lends") as found:
         kept = lends.truth(3)
     assert type(kept).__name__ == "Truth" and not found.certain
+
+
+CACHES = r"""
+#include <Python.h>
+typedef struct { PyObject_HEAD } Number;
+static PyObject *spare; // as gmpy2's, which keeps what died for the next call
+static void end(PyObject *self) { spare = self; }
+static PyTypeObject Number_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "caches.Number",
+    .tp_basicsize = sizeof(Number),
+    .tp_dealloc = end,
+};
+static PyObject *fail(PyObject *self, PyObject *unused) {
+    if (PyType_Ready(&Number_type) < 0) {
+        return NULL;
+    }
+    PyObject *result = spare ? Py_NewRef(spare) : (PyObject *)PyObject_New(Number, &Number_type);
+    PyErr_SetString(PyExc_ZeroDivisionError, "no inverse exists");
+    Py_XDECREF(result);
+    return NULL;
+}
+"""
+
+
+def test_an_exception_outlives_the_death_of_an_object_that_its_type_keeps() -> None:
+    """It was swallowed: gmpy2's `invert` raised SystemError under the tool, and was accused."""
+    module = specimens.build("caches", CACHES)
+    with inspector.leaks("caches") as found:
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                module.fail()
+    assert not found.certain

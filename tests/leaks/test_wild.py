@@ -53,6 +53,9 @@ def test_the_witness_tells_a_planted_leak_from_an_honest_call(rig: Any, tmp_path
         "call": "call_0",
     }
     assert not rig.judged(by_runs, {"call_0": lost})["right"]  # other objects than None grow
+    block = {"kind": "bytes leaked outside objects", "object": "72 B", "reason": "", "call": ""}
+    judged = rig.judged(block, {"call_1": honest, "call_3": {**honest, "first": 80}})
+    assert not judged["right"] and judged["once"]
 
 
 def test_an_answer_that_was_cut_off_is_told_and_made_again(
