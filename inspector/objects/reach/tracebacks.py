@@ -21,10 +21,10 @@ def variables(error: BaseException) -> Iterator[tuple[str, str, Any]]:
     while traceback is not None and len(frames) < MOST_FRAMES:
         frames.append(traceback.tb_frame)
         traceback = traceback.tb_next
-    running = set(_running()) if frames else set()
+    running = {id(frame) for frame in _running()} if frames else set()  # a frame among its own locals stays
     for frame in reversed(frames):
         code = frame.f_code
-        if frame in running or any(folder in code.co_filename for folder in _SHELL):
+        if id(frame) in running or any(folder in code.co_filename for folder in _SHELL):
             continue
         for name, value in _native.frame_locals(frame):
             yield name, code.co_qualname, value
