@@ -169,12 +169,6 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
-class Box:
-    """Holds an object where pytest's reports do not look."""
-
-    __slots__ = ("object",)
-
-
 def look(box: Any, options: dict[str, Any]) -> None:
     report = inspector.inspect(box.object, name="x", **options)
     assert report.to_text()
@@ -190,7 +184,7 @@ def assert_undisturbed(box: Any, asked: str, fingerprint: Callable[[object], Any
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("kind", LANGUAGE)
 def test_an_object_of_the_language(kind: str, asked: str, fingerprint: Callable[[object], Any]) -> None:
-    box = Box()
+    box: Any = bad_objects.Box()
     box.object = LANGUAGE[kind]()
     assert_undisturbed(box, asked, fingerprint)
     bad_objects.KEPT.clear()
@@ -199,11 +193,7 @@ def test_an_object_of_the_language(kind: str, asked: str, fingerprint: Callable[
 @pytest.mark.parametrize("asked", [one for one in ASKED if one != "ask"])  # which runs code of the object
 @pytest.mark.parametrize("case", bad_objects.CASES)
 def test_a_bad_object(case: str, asked: str, fingerprint: Callable[[object], Any]) -> None:
-    box = Box()
-    try:
-        box.object = bad_objects.CASES[case]()
-    except bad_objects.NotHere as reason:
-        pytest.skip(f"cannot be made here: {reason}")
+    box = bad_objects.boxed(case)
     assert_undisturbed(box, asked, fingerprint)
     bad_objects.reset()
 
@@ -215,7 +205,7 @@ def test_an_object_of_a_library(library: str, asked: str, fingerprint: Callable[
     if asked == "owners":  # a search of all memory takes a second: once for each type
         samples = {type(made): made for made in samples}.values()
     for made in samples:
-        box = Box()
+        box: Any = bad_objects.Box()
         box.object = made
         # the first time may fill the library's own caches
         look(box, ASKED["default" if asked == "owners" else asked])
@@ -229,7 +219,7 @@ def test_the_types_that_numpy_has_once_keep_their_counts(asked: str) -> None:
     import numpy as np
 
     dtypes = [np.dtype(code) for code in "?bhilqBHILQefdgFDGOSUV"]
-    box = Box()
+    box: Any = bad_objects.Box()
     box.object = np.asarray([1.0, 2.0])[1:]
 
     def once() -> list[int]:

@@ -7,7 +7,7 @@ import pytest
 import samples
 from syrupy.assertion import SnapshotAssertion
 
-from inspector.facts.refs import Owner, Owners, Refs, Scan
+from inspector.facts.refs import Owner, Owners, Refs
 from inspector.facts.unknown import Address, Unknown
 from inspector.report import Report
 
@@ -16,29 +16,22 @@ pytestmark = pytest.mark.quick
 BY_PYTHON = Unknown("held by Python, not by native code")
 
 
-def refs(scan: bool) -> Refs:
+def refs() -> Refs:
     held = (
         Owner("local", "cell 5", "x", 1, True, Address(0x7F00_0000_2000), BY_PYTHON, BY_PYTHON),
         Owner("item", "list (2 items)", "[0]", 1, True, Address(0x7F00_0000_3000), BY_PYTHON, BY_PYTHON),
-        Owner(
-            "static", "libfoo.so", "", 1, True, Address(0x7F00_1000_0018), "registry", "/usr/lib/libfoo.so"
-        ),
     )
     unasked = Unknown("memory was not searched: ask for the owners")
-    if not scan:
-        return Refs(3, Owners(3, held[:2], 1, unasked, unasked, unasked, 1_200_000_000), 0)
-    did = Scan(1_200_000_000, 81_000_000, 12_000_000, 14, 9, 800_000)
-    return Refs(4, Owners(4, held, 0, 1, 1, did, 1_200_000_000, ("a note",)), 1)
+    return Refs(3, Owners(3, held, 1, unasked, unasked, unasked, 1_200_000_000), 0)
 
 
 REPORTS = {
     "view": {
         "object": samples.object_fact(),
-        "refs": refs(False),
+        "refs": refs(),
         "buffer": samples.buffer_fact(),
         "layout": samples.layout_fact(),
     },
-    "searched": {"refs": refs(True)},
     "type": {"type": samples.type_fact()},
     "module": {"module": samples.module_fact()},
     "builtin": {"builtin": samples.builtin_fact()},
