@@ -365,3 +365,36 @@ def test_an_exception_outlives_the_death_of_an_object_that_its_type_keeps() -> N
             with pytest.raises(ZeroDivisionError):
                 module.fail()
     assert not found.certain
+
+
+ASKEW = r"""
+#include <Python.h>
+static PyObject *setup(PyObject *kind, PyObject *unused) { return Py_NewRef(kind); }
+static PyMethodDef own[] = {{"__internal_mypyc_setup", setup, METH_O, NULL}, {0}};
+static PyTypeObject Own_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "askew.Own", .tp_basicsize = sizeof(PyObject), .tp_methods = own,
+};
+static PyObject *call(PyObject *self, PyObject *unused) {
+    return ((PyObject * (*)(PyObject *, char *)) own[0].ml_meth)((PyObject *)&Own_type, "no object");
+}
+static PyMethodDef methods[] = {{"call", call, METH_NOARGS, NULL}, {0}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "askew", NULL, -1, methods};
+PyMODINIT_FUNC PyInit_askew(void) {
+    PyObject *module = PyModule_Create(&definition);
+    return module && !PyModule_AddType(module, &Own_type) ? module : NULL;
+}
+"""
+CALLS_ASKEW = """
+import sys, inspector; sys.path.insert(0, sys.argv[1])
+import askew
+with inspector.leaks("askew") as found:
+    askew.call()
+print(found)
+"""
+
+
+def test_a_function_that_is_called_with_less_than_it_declares_ends_nothing() -> None:
+    """As mypyc calls that which sets up an object; what it leaves in the second register is no object."""
+    folder = str(specimens.library("askew", ASKEW).parent)
+    told = printed("-c", CALLS_ASKEW, folder)
+    assert told == "<leaks: No fault was found in the references of 1 call.>\n"

@@ -27,6 +27,8 @@ from inspector.objects.classes import is_heap_type, type_module, type_name
 from inspector.tracing.arm.type_files import lies_in
 
 _dict_of = type.__dict__["__dict__"].__get__
+_CALLED_ASKEW: Final = "__internal_mypyc_setup"
+"""mypyc calls this function by its PyMethodDef, with one argument; it is declared with two."""
 _flags_of = type.__dict__["__flags__"].__get__
 _HAVE_VECTORCALL = 1 << 11  # Include/object.h
 _PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
@@ -213,7 +215,7 @@ class Targets:
 
     def _methods(self, module: str, kind: type, chosen: tuple[str, ...] | None = None) -> None:
         for name, value in list(_dict_of(kind).items()):
-            if not isinstance(value, type) and (chosen is None or name in chosen):
+            if not isinstance(value, type) and (chosen is None or name in chosen) and name != _CALLED_ASKEW:
                 owner = value.__objclass__ if type(value) in _DESCRIPTORS else kind  # torch copies its tables
                 self._one(module, f"{type_name(owner)}.{name}", value)
 
