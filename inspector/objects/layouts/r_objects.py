@@ -83,20 +83,24 @@ def logical(address: int) -> str | None:
 
 def bound(environment: Header, name: str) -> Header | None:
     """The value a name is bound to, in the frame or the hash table."""
+    cells = _cells(environment, SLOTS_MAX, STEPS_MAX)
+    return next((header(cell.first) for cell in cells if symbol_name(cell.third) == name), None)
+
+
+def _cells(environment: Header, slots: int, steps: int) -> Iterator[Header]:
+    """The bindings of an environment: of its frame, and of the chains of its hash table."""
     chains = [environment.first]
     table = header(environment.third)
     if table is not None and table.type == LIST:
-        raw = _native.read(table.address + DATA, 8 * min(table.first, SLOTS_MAX)) or b""
-        chains += [int.from_bytes(raw[at : at + 8], "little") for at in range(0, len(raw), 8)]
+        raw = _native.read(table.address + DATA, 8 * min(table.first, slots)) or b""
+        chains += memoryview(raw).cast("Q").tolist()
     for chain in chains:
-        binding = header(chain)
-        for _ in range(STEPS_MAX):
-            if binding is None or binding.type != PAIRLIST:
+        cell = header(chain)
+        for _ in range(steps):
+            if cell is None or cell.type != PAIRLIST:
                 break
-            if symbol_name(binding.third) == name:
-                return header(binding.first)
-            binding = header(binding.second)
-    return None
+            yield cell
+            cell = header(cell.second)
 
 
 _na: list[int] = []
@@ -152,15 +156,7 @@ def libr_function(name: str, any_thread: bool = False) -> Any:
 
 def bindings(environment: Header) -> Iterator[tuple[str, int]]:
     """(name, address of the value) of an environment; of a promise that was forced, its value."""
-    chains = [environment.first]
-    table = header(environment.third)
-    if table is not None and table.type == LIST:
-        raw = _native.read(table.address + DATA, 8 * table.first) or b""
-        chains += memoryview(raw).cast("Q").tolist()
-    for chain in chains:
-        binding = header(chain)
-        while binding is not None and binding.type == PAIRLIST:
-            value = header(binding.first)
-            is_promise = value is not None and value.type == PROMISE
-            yield symbol_name(binding.third), value.first if is_promise and value else binding.first
-            binding = header(binding.second)
+    for cell in _cells(environment, 1 << 32, 1 << 32):
+        value = header(cell.first)
+        is_promise = value is not None and value.type == PROMISE
+        yield symbol_name(cell.third), value.first if is_promise and value else cell.first
