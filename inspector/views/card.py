@@ -11,6 +11,7 @@ from inspector.facts.amounts import counted
 from inspector.facts.answers import Answers
 from inspector.facts.hosted import Hosted
 from inspector.facts.leaks import Leaks
+from inspector.facts.statements import Statements
 from inspector.facts.unknown import Unknown
 from inspector.views.answers import advised, head
 from inspector.views.answers import rows as answered
@@ -23,6 +24,8 @@ from inspector.views.leaks import below_answers
 from inspector.views.lit import lit
 from inspector.views.plain import clipped
 from inspector.views.r_object import title as r_title
+from inspector.views.statements import MOST_ROWS as MOST_STATEMENTS
+from inspector.views.statements import source_lines
 from inspector.views.view import view
 from inspector.views.waits import hanging
 
@@ -101,7 +104,9 @@ def _of_trace(facts: Mapping[str, Any], everything: bool, told: Answers) -> Iter
     has_lines = isinstance(hosted, Hosted) and bool(hosted.own_lines)
     if isinstance(hosted, Hosted) and not everything:
         yield from own_lines(hosted, MOST_LINES)
-    if statements is not None:
+    if isinstance(statements, Statements):
+        yield from source_lines(statements, EVERY_ROW if everything else MOST_STATEMENTS)
+    elif statements is not None:
         yield from _column("statements", statements)
     if "nodes" in facts:
         yield from _column("nodes", facts["nodes"])

@@ -7,12 +7,14 @@ from inspector.facts.amounts import counted, size
 from inspector.facts.conversion import Materialized
 from inspector.facts.statements import Inside, Operator, Statement, Statements
 from inspector.facts.unknown import Unknown
-from inspector.views.grammar import Block, Line, Span, Table, text
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.plain import clipped
 from inspector.views.sites import duration
 from inspector.views.view import blocks
 
 MOST_ROWS = 20
+MOST_OPENED = 200
+"""Rows that a notebook's page has closed."""
 BARS = " ▁▂▃▄▅▆▇█"
 MOST_SOURCE = 28
 MOST_OPERATORS = 2
@@ -23,21 +25,32 @@ STYLES = {"copied": "warn", "view": "good", "shared": "good", "same object": "go
 @blocks.register
 def statements(fact: Statements) -> tuple[Block, ...]:
     """The rows that have bytes or losses; at most MOST_ROWS, those with most bytes, in order."""
+    return source_lines(fact, MOST_ROWS)
+
+
+def source_lines(fact: Statements, most: int) -> tuple[Block, ...]:
+    """At most so many rows; the others open in a notebook where they are not too many."""
     rows = [row for row in fact.rows if crossed(row)]
     if not rows:
         return _calls(fact)
-    chosen = sorted(sorted(rows, key=_weight, reverse=True)[:MOST_ROWS], key=rows.index)
-    most = max((row.copied_bytes for row in chosen), default=0)
-    files = {row.site.file for row in chosen}
+    chosen = sorted(sorted(rows, key=_weight, reverse=True)[:most], key=rows.index)
+    left = len(rows) - len(chosen)
+    if not left:
+        return (_table(rows),)
+    more = Line("", text(f"… {left:,} more lines", "dim"), text("--all", "dim"))
+    return _table(chosen), Fold(more, (_table(rows),), 0) if len(rows) <= MOST_OPENED else more
+
+
+def _table(rows: list[Statement]) -> Table:
+    most = max((row.copied_bytes for row in rows), default=0)
+    files = {row.site.file for row in rows}
     cells: list[tuple[tuple[Span, ...], ...]] = []
     before: Statement | None = None
-    for row in chosen:
+    for row in rows:
         again = before is not None and (before.site.file, before.site.line) == (row.site.file, row.site.line)
         cells += _cells(row, most, len(files) > 1, again)
         before = row
-    table = Table(("", "", "", "", "", ""), tuple(cells), right_aligned=(0, 3))
-    left = len(rows) - len(chosen)
-    return (table, Line("", text(f"… {left:,} more lines (--all)", "dim"))) if left else (table,)
+    return Table(("", "", "", "", "", ""), tuple(cells), right_aligned=(0, 3))
 
 
 def _calls(fact: Statements) -> tuple[Block, ...]:
