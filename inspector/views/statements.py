@@ -7,14 +7,12 @@ from inspector.facts.amounts import counted, size
 from inspector.facts.conversion import Materialized
 from inspector.facts.statements import Inside, Operator, Statement, Statements
 from inspector.facts.unknown import Unknown
-from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.grammar import Block, Line, Span, Table, text
 from inspector.views.plain import clipped
 from inspector.views.sites import duration
 from inspector.views.view import blocks
 
 MOST_ROWS = 20
-MOST_OPENED = 200
-"""Rows that a notebook's page has closed."""
 BARS = " ▁▂▃▄▅▆▇█"
 MOST_SOURCE = 28
 MOST_OPERATORS = 2
@@ -29,16 +27,14 @@ def statements(fact: Statements) -> tuple[Block, ...]:
 
 
 def source_lines(fact: Statements, most: int) -> tuple[Block, ...]:
-    """At most so many rows; the others open in a notebook where they are not too many."""
+    """At most so many of those rows."""
     rows = [row for row in fact.rows if crossed(row)]
     if not rows:
         return _calls(fact)
     chosen = sorted(sorted(rows, key=_weight, reverse=True)[:most], key=rows.index)
     left = len(rows) - len(chosen)
-    if not left:
-        return (_table(rows),)
     more = Line("", text(f"… {left:,} more lines", "dim"), text("--all", "dim"))
-    return _table(chosen), Fold(more, (_table(rows),), 0) if len(rows) <= MOST_OPENED else more
+    return (_table(chosen), more) if left else (_table(rows),)
 
 
 def _table(rows: list[Statement]) -> Table:

@@ -174,14 +174,12 @@ def test_the_first_screen_is_the_users_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.core
-def test_every_line_is_there_with_all_and_opens_in_a_page(tmp_path: Path) -> None:
+def test_every_line_is_there_with_all(tmp_path: Path) -> None:
     text = "import numpy as np\na = np.arange(1000.0)\n"
     trace, *_ = traced(text + "".join(f"x{n} = a[{n}:].copy()\n" for n in range(30)), tmp_path)
     short, whole = (str(trace.report.drawn(width=80, everything=every)) for every in (False, True))
     assert short.count(".copy()") == 20 and "… 11 more lines" in short
     assert whole.count("copied") > 30 and "more lines" not in whole
-    page = re.sub("<[^>]*>", "", trace.report.to_html())
-    assert all(f"x{n} = " in page for n in range(30))
 
 
 @pytest.mark.core
