@@ -33,7 +33,7 @@ _SHARED: Final = ("/dev/shm/", "/memfd:", "/SYSV", "/dev/zero")
 _PYTHON, _GLIBC = "Python's allocator", "glibc's malloc"
 _OTHERS: Final = "smaller blocks that are no objects, and rounding"
 _OF_R: Final = "vectors and cells, live or not yet collected"
-_UNKNOWN: Final = "no live Python object is known to hold them"
+_UNKNOWN: Final = "no Python object is known for them"
 
 Gap = tuple[int, int, int, str, int]
 """As `_native.account` returns it."""
