@@ -1,6 +1,7 @@
 """`no_leaks`, its marker, `--inspect-leaks`: a test fails where the extension certainly loses a reference."""
 
 # SPDX-License-Identifier: MIT
+import inspect
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import outside
 import pytest
 import specimens
 from apart import ran
-from leak_corpus import SOURCE
+from leak_corpus import FAULTS, HONEST, SOURCE, TAKE_LISTS, Thing, argument
 from refused import refused
 
 import inspector
@@ -92,6 +93,32 @@ def test_tests_that_are_judged_together_fail_each_for_its_own_fault(tmp_path: Pa
     assert failed == [("XFAIL", "test_expected"), *(("FAILED", name) for name in names)], told
     assert "assert not {" in told and "left" in told  # its own failure stays, and what ran before the exit
     assert len(re.findall(r"leak_corpus.key_not_released loses", told)) == 3
+
+
+CORPUS = """
+import contextlib
+import leak_corpus
+import pytest
+from typing import Any
+
+{arguments}
+kept = []
+
+@pytest.mark.parametrize("name", {names!r})
+def test_it(name):
+    x = argument(name)
+    kept.append(x)
+    with contextlib.suppress(Exception):
+        kept.append(getattr(leak_corpus, name)(x))
+"""
+
+
+def test_the_whole_corpus_judged_together(tmp_path: Path) -> None:
+    names = sorted((*FAULTS, *HONEST), key=lambda name: name[::-1])  # mixed
+    arguments = "\n".join((f"{TAKE_LISTS = }", *map(inspect.getsource, (Thing, argument))))
+    tests = CORPUS.format(arguments=arguments, names=names)
+    told = pytest_in(tmp_path, "--inspect-leaks", "leak_corpus", "-rf", tests=tests)
+    assert sorted(re.findall(r"^FAILED test_it.py::test_it\[(\w+)\]", told, re.MULTILINE)) == sorted(FAULTS)
 
 
 def test_without_a_search_counts_are_told_and_the_rest_is_said_to_be_open(tmp_path: Path) -> None:
