@@ -4,6 +4,7 @@
 import ctypes
 import gc
 import math
+import re
 import sys
 import types
 from itertools import pairwise
@@ -15,6 +16,9 @@ from inspector._native import Subject
 from inspector.facts.native import Place
 from inspector.facts.unknown import Unknown
 from inspector.objects.probes.object import details, object_
+from inspector.views.rows import Drawing
+from inspector.views.to_text import plain_text
+from inspector.views.view import view
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 
@@ -184,6 +188,9 @@ def test_every_shape_of_builtin(builtin, kind, slot, bound):
     fact = details(Subject(builtin))["builtin"]
     assert (fact.kind, fact.slot, fact.bound_to) == (kind, slot, bound)
     assert isinstance(fact.method.place, Place)
+    drawn = plain_text(view(fact), Drawing())
+    assert drawn.startswith(f" method   {fact.method.name}  ") and "\n called   " in drawn
+    assert re.search(rf"^ bound to {bound} +{kind}", drawn, re.M)
 
 
 def test_wrapped_slots_are_those_of_the_type():

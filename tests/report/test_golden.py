@@ -34,9 +34,7 @@ REPORTS = {
     },
     "type": {"type": samples.type_fact()},
     "module": {"module": samples.module_fact()},
-    "builtin": {"builtin": samples.builtin_fact()},
     "materialization": {"materialization": samples.materialization_fact()},
-    "comparison": {"comparison": samples.comparison_fact()},
 }
 
 

@@ -293,6 +293,7 @@ def test_the_first_screen_begins_with_the_answer() -> None:
     assert lines[0].startswith(" b is a view of a. 4.8 kB belong to both") and len(lines) <= 8
     assert "b[i, j] is a[2*i, j]." in lines[2]
     assert [line.split()[0] for line in lines[3:5]] == ["a", "b"] and lines[3].endswith("owner")
+    assert "█" * 40 in lines[3] and "█▒▒█ ▒▒ " * 4 in lines[4], "on one ruler, every second row"
     assert lines[-1].split()[:4] == ["more", *lines[-1].split()[1:4]] and lines[-1].endswith("--fields")
     assert "strides_bytes" not in report.to_text()
     assert "strides_bytes" in str(report.drawn(everything=True))

@@ -3,17 +3,14 @@
 # SPDX-License-Identifier: MIT
 from typing import Any
 
-from inspector.facts.answers import Answer
 from inspector.facts.buffer import Buffer, Holder
-from inspector.facts.comparison import Change, Comparison, Side, Strided
 from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Seen, Site, Span, Trace, Value
 from inspector.facts.finding import Finding
 from inspector.facts.layout import Layout
 from inspector.facts.materialization import Evidence, Layer, Level, Materialization, Residency
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.native import Field, Method, Place, Slot
-from inspector.facts.object import Builtin, Module, Object, Type
-from inspector.facts.sharing import Sharing
+from inspector.facts.object import Module, Object, Type
 from inspector.facts.unknown import Address, Unknown
 
 
@@ -31,29 +28,6 @@ def buffer_fact() -> Buffer:
         spoken=(),
         facts=(("PyArray_NDIM", "2"), ("PyArray_SIZE", "12")),
     )
-
-
-def builtin_fact() -> Builtin:
-    library = "/home/ann/sample.cpython-311-x86_64-linux-gnu.so"
-    gcd = Place(Address(0x7F00_0000_1000), library, "py_gcd", 0)
-    method = Method("gcd", ("METH_VARARGS",), gcd, "Greatest common divisor")
-    no_vectorcall = Unknown("called through tp_call: no vectorcall")
-    return Builtin("builtin_function_or_method", method, "", "sample", no_vectorcall)
-
-
-def comparison_fact() -> Comparison:
-    nobody = Unknown("it has no bytes of elements")
-    start = Address(0x5000)
-    whole = Strided(start, (4, 6), (48, 8), 8, "float64", ())
-    part = Strided(start, (2, 2), (24, 96), 8, "float64", ())
-    sides = (
-        Side("a", "ndarray", "numpy", Address(0x100), True, 192, (), False, "in place", (whole,), 1, 0, ""),
-        Side("b", "ndarray", "numpy", Address(0x200), False, 32, (), False, "in place", (part,), 1, 0, ""),
-    )
-    said = Answer("view-of", "`b` is a view of `a`.", True, ("a", "b"), (), "", 32)
-    sharing = Sharing(True, 32, (Range(start, Address(0x50C0)),))
-    changes = (Change("layout", "strides_bytes", "(48, 8)", "(24, 96)"),)
-    return Comparison("a", "b", False, changes, sharing, sides, nobody, answers=(said,))
 
 
 def conversion_fact() -> Trace:
