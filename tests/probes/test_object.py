@@ -81,6 +81,10 @@ def noddy():
     return specimens.build("noddy", NODDY)
 
 
+def drawn(fact):
+    return plain_text(view(fact), Drawing())
+
+
 def where(place):
     assert isinstance(place, Place)
     return place.library.rpartition("/")[2].partition(".")[0], place.symbol, place.offset_bytes
@@ -92,6 +96,11 @@ def test_a_multi_phase_module(noddy):
     assert fact.types == ("HeapNoddy", "StaticNoddy")
     assert where(fact.slots[0].place)[:2] == ("noddy", "noddy_exec")
     assert not isinstance(fact.state_address, Unknown)
+    text = drawn(fact)
+    assert text.startswith(" module   noddy  extension, multi-phase initialization\n")
+    assert " state    24 B per module object  at 0x" in text
+    assert "   Py_mod_exec" in text and "noddy.so noddy_exec+0x0\n" in text
+    assert " types    2\n   HeapNoddy\n   StaticNoddy\n" in text
     if sys.version_info >= (3, 12):
         assert (fact.slots[1].name, fact.slots[1].value) == (
             "Py_mod_multiple_interpreters",
@@ -115,6 +124,10 @@ def test_a_type_of_an_extension(noddy, name):
     own = {slot.name: slot for slot in fact.slots if not slot.inherited}
     assert where(own["tp_repr"].place) == ("noddy", "noddy_repr", 0)
     assert {slot.name for slot in fact.slots if slot.inherited} >= {"tp_str", "tp_getattro"}
+    text = drawn(fact)
+    assert text.startswith(f" class    noddy.{name}  of object, in noddy.so\n instance 24 B ")
+    assert re.search(r"^   twice  METH_NOARGS +noddy.so noddy_twice\+0x0  \"Twice the value.\"$", text, re.M)
+    assert " members  1\n   value: T_INT at 16 read-only\n" in text and " own  " in text
 
 
 def test_an_instance_names_the_file_of_its_type(noddy):
@@ -134,6 +147,7 @@ def test_a_class_statement_over_a_c_type_tells_the_c_tables(noddy):
     inherited = {slot.name: slot.inherited for slot in fact.slots}
     assert inherited["tp_repr"] is False
     assert inherited["tp_str"] is True
+    assert " methods  2      of noddy.StaticNoddy\n" in drawn(fact)
 
 
 def test_an_overridden_method_is_own_though_its_slot_function_is_shared():
@@ -158,6 +172,7 @@ def test_a_python_module_says_so():
     assert fact.phases == "Python"
     assert isinstance(fact.m_size, Unknown)
     assert isinstance(fact.state_address, Unknown)
+    assert "made in Python: no PyModuleDef" in drawn(fact) and "\n state " not in drawn(fact)
     assert "SimpleNamespace" not in fact.types or fact.name == "types"
 
 
@@ -188,9 +203,9 @@ def test_every_shape_of_builtin(builtin, kind, slot, bound):
     fact = details(Subject(builtin))["builtin"]
     assert (fact.kind, fact.slot, fact.bound_to) == (kind, slot, bound)
     assert isinstance(fact.method.place, Place)
-    drawn = plain_text(view(fact), Drawing())
-    assert drawn.startswith(f" method   {fact.method.name}  ") and "\n called   " in drawn
-    assert re.search(rf"^ bound to {bound} +{kind}", drawn, re.M)
+    text = drawn(fact)
+    assert text.startswith(f" method   {fact.method.name}  ") and "\n called   " in text
+    assert re.search(rf"^ bound to {bound} +{kind}", text, re.M)
 
 
 def test_wrapped_slots_are_those_of_the_type():

@@ -32,8 +32,6 @@ REPORTS = {
         "buffer": samples.buffer_fact(),
         "layout": samples.layout_fact(),
     },
-    "type": {"type": samples.type_fact()},
-    "module": {"module": samples.module_fact()},
     "materialization": {"materialization": samples.materialization_fact()},
 }
 

@@ -9,8 +9,8 @@ from inspector.facts.finding import Finding
 from inspector.facts.layout import Layout
 from inspector.facts.materialization import Evidence, Layer, Level, Materialization, Residency
 from inspector.facts.memory import Mapping, Range
-from inspector.facts.native import Field, Method, Place, Slot
-from inspector.facts.object import Module, Object, Type
+from inspector.facts.native import Field
+from inspector.facts.object import Object
 from inspector.facts.unknown import Address, Unknown
 
 
@@ -111,22 +111,6 @@ def materialization_fact() -> Materialization:
     )  # fmt: skip
 
 
-def module_fact() -> Module:
-    library = "/home/ann/sample.cpython-311-x86_64-linux-gnu.so"
-    gcd = Place(Address(0x7F00_0000_1000), library, "py_gcd", 0)
-    return Module(
-        name="sample",
-        file=library,
-        doc="A sample module",
-        m_size=16,
-        phases="multi-phase",
-        slots=(Slot("Py_mod_exec", Place(Address(0x7F00_0000_1100), library, "sample_exec", 0), False),),
-        methods=(Method("gcd", ("METH_VARARGS",), gcd, "Greatest common divisor"),),
-        types=("Noddy",),
-        state_address=Address(0x5500_0000_0040),
-    )
-
-
 def object_fact() -> Object:
     return Object(
         address=Address(0x7F00_0000_1000),
@@ -142,29 +126,4 @@ def object_fact() -> Object:
         interned=Unknown("only a str can be interned"),
         header=(Field("ob_refcnt", 0, 8, "2"), Field("ob_type", 8, 8, "0x7f0010002000 numpy.ndarray")),
         preview=Unknown("its repr is code of its type: not run"),
-    )
-
-
-def type_fact() -> Type:
-    library = "/home/ann/noddy.cpython-311-x86_64-linux-gnu.so"
-
-    def at(symbol: str) -> Place:
-        return Place(Address(0x7F00_0000_1000), library, symbol, 0)
-
-    return Type(
-        name="noddy.Noddy",
-        module="noddy",
-        basicsize_bytes=24,
-        itemsize_bytes=0,
-        flags=("Py_TPFLAGS_IMMUTABLETYPE", "Py_TPFLAGS_READY"),
-        bases=("object",),
-        metatype="type",
-        defined_in=library,
-        slots=(Slot("tp_new", at("noddy_new"), False), Slot("tp_repr", at("object_repr"), True)),
-        tables_of="noddy.Noddy",
-        methods=(Method("name", ("METH_NOARGS",), at("noddy_name"), "Return the name."),),
-        members=("value: T_INT at 16",),
-        getset=(),
-        instances_hold_dict=False,
-        instances_weakrefable=False,
     )

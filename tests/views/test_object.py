@@ -7,8 +7,10 @@ import re
 import pytest
 import samples
 
+from inspector._native import Subject
 from inspector.facts.native import Method, Place, Slot
 from inspector.facts.unknown import Address, Unknown
+from inspector.objects.probes.object import details
 from inspector.views import place
 from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
@@ -45,21 +47,6 @@ def test_a_class_statement_names_its_module_and_its_bases():
     assert " object  ? no  gc tracked · interned · immortal\n" in text
 
 
-def test_the_tables_of_a_base_are_told_under_its_name():
-    text = drawn(dataclasses.replace(samples.type_fact(), name="app.Child"))
-    assert " methods  1  of noddy.Noddy\n" in text
-
-
-def test_a_python_module_says_so():
-    why = Unknown("a Python module has no PyModuleDef")
-    fact = dataclasses.replace(
-        samples.module_fact(), phases="Python", m_size=why, slots=(), methods=(), state_address=why
-    )
-    text = drawn(fact)
-    assert "made in Python: no PyModuleDef" in text
-    assert "state" not in text
-
-
 @pytest.mark.parametrize(
     ("library", "symbol", "text"),
     [
@@ -78,7 +65,7 @@ def test_a_huge_type_stays_below_four_kilobytes():
     at = Place(Address(4096), "/usr/lib/" + "long_library" * 3 + ".so", "f" * 200, 0)
     method = Method("m" * 120, ("METH_VARARGS", "METH_KEYWORDS"), at, "d" * 120)
     fact = dataclasses.replace(
-        samples.type_fact(),
+        details(Subject(list))["type"],
         name="n" * 120,
         bases=("b" * 120,) * 64,
         flags=("Py_TPFLAGS_HAVE_VECTORCALL",) * 32,
