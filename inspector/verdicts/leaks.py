@@ -113,9 +113,14 @@ def witness(obj: Suspect) -> str:
         return f"the collector sees {counted(obj.reported, 'reference')}"
     if obj.balance < 0:
         return f"its count fell by {-obj.balance} in {counted(obj.unbalanced_calls, 'call')}"
-    made = sum(touch.role in _OBTAINING for touch in obj.touches)
-    taken = sum(touch.role in (*_STEALING, "died") for touch in obj.touches)
+    made, taken = _moved_by_calls(obj)
     return f"{counted(taken, 'call')} took a reference, {made} made one" if taken > made else ""
+
+
+def _moved_by_calls(obj: Suspect) -> tuple[int, int]:
+    """How many hooked calls made a reference, and how many took one."""
+    made = sum(touch.role in _OBTAINING for touch in obj.touches)
+    return made, sum(touch.role in (*_STEALING, "died") for touch in obj.touches)
 
 
 def _of_dead(obj: Suspect) -> Verdict | None:
@@ -136,6 +141,9 @@ def _of_fallen(obj: Suspect) -> Verdict | None:
             return None
         if obj.blurred and obj.falls_in_a_row < 3:
             return _over(obj, lost, False, f"its count is {fell}; an object that died may have held it")
+        made, taken = _moved_by_calls(obj)
+        if made and made >= taken:  # pybind11's arrays: each call took the reference that it made
+            return _over(obj, lost, False, f"{why}; the calls seen took no more references than they made")
         return _over(obj, lost, True, why)
     if obj.references < obj.certain_owners + obj.possible_owners:
         return _over(obj, lost, False, f"its count is {fell}, and C memory still points to it")
@@ -382,18 +390,11 @@ def _of_fault(fault: Fault) -> Verdict:
 
 
 def _of_dangling(view: Dangling) -> Verdict:
-    kept = "its memory was freed while it was alive, and is kept from reuse since"
-    reused = "its memory was freed while it was alive; another block may use its address now"
-    return Verdict(
-        kind="dangling view",
-        object=view.shown,
-        certain=view.kept,
-        objects=1,
-        references=0,
-        conversion=view.freed,
-        stack=(view.made, view.freed) if isinstance(view.made, Touch) else (view.freed,),
-        method=view.freed.method or (view.made.method if isinstance(view.made, Touch) else ""),
-        rule="a view must not outlive its memory",
-        cure="set an owner: PyArray_SetBaseObject with the object that frees it, PyMemoryView_FromObject",
-        reason=kept if view.kept else reused,
-    )
+    later = ", and is kept from reuse since" if view.kept else "; another block may use its address now"
+    made = view.made if isinstance(view.made, Touch) else None
+    stack = (made, view.freed) if made else (view.freed,)
+    method = view.freed.method or (made.method if made else "")
+    rule = "a view must not outlive its memory"
+    cure = "set an owner: PyArray_SetBaseObject with the object that frees it, PyMemoryView_FromObject"
+    why = f"its memory was freed while it was alive{later}"
+    return Verdict("dangling view", view.shown, view.kept, 1, 0, view.freed, stack, method, rule, cure, why)

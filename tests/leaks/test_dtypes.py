@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,10 @@ import specimens
 from threads import repeating
 
 import inspector
-from inspector.facts.leaks import Touch
+from inspector.facts.conversion import Site
+from inspector.facts.leaks import Suspect, Touch
+from inspector.facts.unknown import Address, Unknown
+from inspector.verdicts.leaks import verdicts
 
 SOURCE = r"""
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -186,3 +190,18 @@ def test_a_theft_beside_it_is_told(keeper: Any, place: str) -> None:
     (one,) = found.verdicts
     assert (one.kind, one.certain, one.references) == ("borrowed reference stolen", True, 1)
     assert one.method == "keeper.steal"
+
+
+def test_a_fall_that_the_calls_seen_do_not_explain_is_possible() -> None:
+    """pybind11's arrays: each call made the reference that it took, and what fell was another one."""
+    site = Site("app.py", 3, "f", Unknown("not in a notebook"), "")
+    made, taken = (
+        Touch(role, function, "", "m.f", "f", "m.c:3", site, 0)
+        for role, function in (("new", "PyArray_DescrFromType"), ("stolen", "PyArray_NewFromDescr"))
+    )
+    fell = Suspect(
+        "dtype", "Float64DType", Address(8), "dtype", False, False, 9, 10, 0, 8, 0, 0, (), "", -1, 1,
+        1, False, (taken,),
+    )  # fmt: skip
+    assert [one.certain for one in verdicts([fell], [])] == [True]
+    assert [one.certain for one in verdicts([replace(fell, touches=(made, taken))], [])] == [False]
