@@ -33,6 +33,8 @@ class Preview:
     avoid: str
     fails: bool
     found: Found
+    catalogue: str = ""
+    """What the catalogue says of the same call, with its release; "" where it has no such row."""
 
 
 @dataclass(frozen=True, slots=True)

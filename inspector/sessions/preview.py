@@ -3,10 +3,12 @@
 # SPDX-License-Identifier: MIT
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from types import CodeType
 from typing import Any, Final
 
+from inspector.adapters.base import type_module, type_name
 from inspector.api import materialization
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Copy
@@ -18,6 +20,7 @@ from inspector.objects.preview.consumers import Consumer, chosen, function_name,
 from inspector.objects.preview.features import features
 from inspector.objects.preview.trying import bounded, part_of, tried
 from inspector.objects.quiet_compile import quietly
+from inspector.sessions.catalogue.told import cited
 from inspector.sessions.trace import trace
 from inspector.verdicts.rules import ruled
 
@@ -36,7 +39,9 @@ def conversions(x: Any, to: str | tuple[str, ...] | list[str] = ()) -> Previews:
     """
     names = chosen((to,) if isinstance(to, str) else tuple(to) or installed())
     why = unsafe()
-    return Previews(tuple(_one(x, name, consumer, why) for name, consumer in names.items()))
+    rows = (_one(x, name, consumer, why) for name, consumer in names.items())
+    owner = type_module(type(x)).partition(".")[0], type_name(type(x)).rpartition(".")[2]
+    return Previews(tuple(replace(one, catalogue=cited(*owner, one.function)) for one in rows))
 
 
 def after(x: Any, expression: str, names: Mapping[str, Any]) -> Prediction:

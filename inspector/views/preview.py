@@ -31,6 +31,7 @@ def _row(row: Preview) -> Iterator[Line]:
     for label, said, style in (
         ("why", why, "dim"),
         ("avoid", row.avoid, "dim"),
+        ("known", row.catalogue if found else "", "dim"),
         ("state", row.materializes and f"it becomes {row.materializes}", "warn"),
         ("loses", _lost(row), "danger"),
     ):

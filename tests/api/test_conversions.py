@@ -42,6 +42,15 @@ TRIED: list[tuple[Any, str, Callable[[Any], Any]]] = [
 
 
 @pytest.mark.quick
+def test_a_preview_cites_the_catalogue() -> None:
+    rows = {row.consumer: row.catalogue for row in inspector.conversions(MATRIX, ["numpy", "pandas"]).rows}
+    assert rows["numpy"].startswith("numpy ") and rows["numpy"].endswith(": np.asarray(x): same object")
+    assert ": pd.DataFrame(x): " in rows["pandas"] and "copy" in rows["pandas"]
+    assert one(np.arange(5), "pyarrow").catalogue.endswith(": pa.array(x): view")
+    assert one([1.0, 2.0], "numpy").catalogue == ""
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize(("x", "to", "call"), TRIED, ids=[f"{to}-{n}" for n, (_, to, _) in enumerate(TRIED)])
 def test_a_preview_says_what_the_conversion_does(x: Any, to: str, call: Callable[[Any], Any]) -> None:
     """Found the other way here: whether a change of the source shows in the result."""

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 import gzip
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,16 +44,32 @@ def _index(words: Iterable[str]) -> dict[str, int]:
 
 def load(path: Path) -> Catalogue:
     """Read one back."""
-    made = json.loads(gzip.decompress(path.read_bytes()))
-    cases = tuple(
+    made = _read(path)
+    lost = tuple((name, why) for name, why in made["lost"])
+    return Catalogue(made["library"], made["version"], len(made["rows"]), _cases(made), lost)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return found
+
+
+def cases_of(library: str, operation: str) -> Iterator[tuple[str, tuple[Case, ...]]]:
+    """(release, cases) of one operation, the oldest release first."""
+    found = [_read(path) for path in FOLDER.glob(f"{library}-*.json.gz")]
+    for one in sorted(found, key=lambda one: _number(one["version"])):
+        if operation in one["rows"]:
+            yield one["version"], _cases({**one, "rows": {operation: one["rows"][operation]}})
+
+
+def _cases(made: dict[str, Any]) -> tuple[Case, ...]:
+    return tuple(
         Case(name, call, made["kinds"][kind], DID[did], said, agrees(DID[did], said), bytes_made)
         for name, calls in made["rows"].items()
         for call, rows in calls.items()
         for kind, did, traced, bytes_made in rows
         for said in (made["traced"][traced],)
     )
-    lost = tuple((name, why) for name, why in made["lost"])
-    return Catalogue(made["library"], made["version"], len(made["rows"]), cases, lost)
 
 
 def every(library: str = "") -> tuple[Catalogue, ...]:
