@@ -22,7 +22,7 @@ _ROOMS = {
     "inspector.sessions.no_new": "no_new",
     "inspector.sessions.trace": "trace load",
     "inspector.sessions.promises": "no_copy no_materialize",
-    "inspector.sessions.preview": "conversions",
+    "inspector.sessions.catalogue.cited": "conversions",
     "inspector.sessions.leaks": "leaks no_leaks",
     "inspector.faces.cluster.client": "on",
     "inspector.report": "Report",

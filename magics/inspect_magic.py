@@ -153,6 +153,7 @@ class InspectMagics(Magics, Defaults):
     def _previewed(self, expressions: list[str], options: argparse.Namespace) -> Report:
         """What would happen to one object."""
         from inspector.sessions import preview
+        from inspector.sessions.catalogue.cited import conversions
 
         if len(expressions) != 1:
             raise InspectorError(
@@ -162,7 +163,7 @@ class InspectMagics(Magics, Defaults):
             )
         x, facts = self._value(expressions[0]), dict[str, Any]()
         if options.to:
-            facts["previews"] = preview.conversions(x, options.to)
+            facts["previews"] = conversions(x, options.to)
         if options.after:
             facts["prediction"] = preview.after(x, options.after, self.shell.user_ns)
         return Report(expressions[0], facts)

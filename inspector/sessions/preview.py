@@ -1,18 +1,16 @@
-"""The verbs that predict: `conversions(x)`, and what an expression would copy."""
+"""What a conversion, or an expression, would copy."""
 
 # SPDX-License-Identifier: MIT
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from types import CodeType
 from typing import Any, Final
 
-from inspector.adapters.base import type_module, type_name
 from inspector.api import materialization
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Copy
-from inspector.facts.preview import Found, Prediction, Preview, Previews
+from inspector.facts.preview import Found, Prediction, Preview
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.objects import isolation
@@ -20,7 +18,6 @@ from inspector.objects.preview.consumers import Consumer, chosen, function_name,
 from inspector.objects.preview.features import features
 from inspector.objects.preview.trying import bounded, part_of, tried
 from inspector.objects.quiet_compile import quietly
-from inspector.sessions.catalogue.told import cited
 from inspector.sessions.trace import trace
 from inspector.verdicts.rules import ruled
 
@@ -29,19 +26,11 @@ CHILD_S: Final = 30.0
 MEMORY_BYTES: Final = 4 << 30
 
 
-def conversions(x: Any, to: str | tuple[str, ...] | list[str] = ()) -> Previews:
-    """Return what converting `x` for each library would do: copy, lose values, materialize, fail; and why.
-
-    `to`: one or more import names, also "bytes" and "memoryview"; () for all imported libraries. The real
-    conversion runs in a forked child, within 2 s and 4 GB; a large object by its first part; nothing changes
-    here. Where a fork is not safe (torch, polars or jax loaded, threads running) rules answer, and `found`
-    says so. Raises InspectorError `unknown-consumer`. Example: `conversions(x, to="torch")`.
-    """
+def tried_for(x: Any, to: str | tuple[str, ...] | list[str]) -> tuple[Preview, ...]:
+    """What converting an object for each of some libraries would do, or for all that are imported."""
     names = chosen((to,) if isinstance(to, str) else tuple(to) or installed())
     why = unsafe()
-    rows = (_one(x, name, consumer, why) for name, consumer in names.items())
-    owner = type_module(type(x)).partition(".")[0], type_name(type(x)).rpartition(".")[2]
-    return Previews(tuple(replace(one, catalogue=cited(*owner, one.function)) for one in rows))
+    return tuple(_one(x, name, consumer, why) for name, consumer in names.items())
 
 
 def after(x: Any, expression: str, names: Mapping[str, Any]) -> Prediction:

@@ -89,13 +89,14 @@ def _previewed(options: argparse.Namespace) -> int:
     from inspector.faces.cli.target import Target
     from inspector.report import Report
     from inspector.sessions import preview
+    from inspector.sessions.catalogue.cited import conversions
 
     target = Target(options.script, quiet=options.json)
     (expression,) = options.expressions
     x = target.evaluate(expression)
     facts: dict[str, Any] = {}
     if options.to:
-        facts["previews"] = preview.conversions(x, options.to)
+        facts["previews"] = conversions(x, options.to)
     if options.after:
         facts["prediction"] = preview.after(x, options.after, vars(target.module))
     show(Report(expression, facts), options)
