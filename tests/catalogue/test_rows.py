@@ -13,8 +13,12 @@ from inspector.sessions.catalogue.kinds import LIBRARIES
 
 EACH = 12
 """Operations of each library."""
-REACHED = 0.025
+REACHED = 0.005
 """Of the compared cases of a release, so many may disagree with the trace."""
+OLDER = {("torch", "2.13.0+cpu"): 0.007, ("pandas", "2.2.0"): 0.013, ("polars", "1.0.0"): 0.014}
+"""Rows made before the trace told its doubt, until they are made again."""
+DOUBTED = ("pandas 3.1.1", "polars 2.1.0", "pyarrow 26.0.1")
+"""Releases whose rows have the trace's doubt."""
 
 
 def installed(library: str) -> Catalogue:
@@ -51,4 +55,13 @@ def test_enough_operations_are_known_and_few_traces_are_wrong() -> None:
     assert {one.library for one in known} <= set(LIBRARIES)
     for one in known:
         said = Counter(case.agrees for case in one.cases)
-        assert said["no"] <= REACHED * (said["yes"] + said["no"]), (one.library, one.version, said)
+        reached = OLDER.get((one.library, one.version), REACHED)
+        assert said["no"] <= reached * (said["yes"] + said["no"]), (one.library, one.version, said)
+
+
+@pytest.mark.quick
+def test_no_verdict_that_is_certain_is_wrong() -> None:
+    doubted = [one for one in stored.every() if f"{one.library} {one.version}" in DOUBTED]
+    cases = [case for one in doubted for case in one.cases]
+    wrong = [case for case in cases if case.agrees == "no" and run.DOUBT not in case.traced]
+    assert wrong == [] and sum(case.agrees == "yes" for case in cases) > 4000
