@@ -9,7 +9,7 @@ COUNTS = {
     "resident": "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss",
 }
 OF_CLASS = "sum(sys.getrefcount(o) for o in gc.get_objects() if isinstance(o, type) and o.__name__ == {!r})"
-SOME = "(*gc.get_objects(), *call.__code__.co_consts)"
+SOME = "(*gc.get_objects(), *globals().values(), *call.__code__.co_consts)"
 OF_TYPE = f"sum(sys.getrefcount(o) for o in {SOME} if type(o).__name__ == {{!r}})"
 LOOP = """for n in range(2_000):
     with contextlib.suppress(Exception): call()
