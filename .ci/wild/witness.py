@@ -39,6 +39,7 @@ NOTHING = {
     "falls": {},
 }
 SECONDS = 30
+HELD_BY_CODE = (str, int, float, bytes)
 STATM = Path("/proc/self/statm")
 
 
@@ -142,9 +143,9 @@ def references():
 def unexplained():
     """Address -> references that nothing which the collector shows refers by, where there are any."""
     gc.collect()
-    tracked = gc.get_objects()
-    seen = Counter(map(id, itertools.chain.from_iterable(map(gc.get_referents, tracked))))
-    counts = {id(one): sys.getrefcount(one) - 3 - seen[id(one)] for one in tracked}
+    seen = Counter(map(id, itertools.chain.from_iterable(map(gc.get_referents, gc.get_objects()))))
+    some = [one for one in objects() if type(one) not in HELD_BY_CODE]
+    counts = {id(one): sys.getrefcount(one) - 3 - seen[id(one)] for one in some}
     return {address: count for address, count in counts.items() if count > 0}
 
 
