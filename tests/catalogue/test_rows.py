@@ -15,9 +15,9 @@ EACH = 12
 """Operations of each library."""
 REACHED = 0.005
 """Of the compared cases of a release, so many may disagree with the trace."""
-OLDER = {("torch", "2.13.0+cpu"): 0.007, ("pandas", "2.2.0"): 0.0065, ("polars", "1.0.0"): 0.014}
-"""Releases above it: rows of torch and polars 1 were made before the trace told its doubt."""
-DOUBTED = ("pandas 2.2.0", "pandas 3.1.1", "polars 2.1.0", "pyarrow 26.0.1")
+OLDER = {("torch", "2.13.0+cpu"): 0.007, ("pandas", "2.2.0"): 0.0065}
+"""Releases above it: those of torch were made before the trace told its doubt."""
+DOUBTED = ("pandas 2.2.0", "pandas 3.1.1", "polars 1.0.0", "polars 2.1.0", "pyarrow 26.0.1")
 """Releases whose rows have the trace's doubt."""
 
 
@@ -63,5 +63,6 @@ def test_enough_operations_are_known_and_few_traces_are_wrong() -> None:
 def test_no_verdict_that_is_certain_is_wrong() -> None:
     doubted = [one for one in stored.every() if f"{one.library} {one.version}" in DOUBTED]
     cases = [case for one in doubted for case in one.cases]
-    wrong = [case for case in cases if case.agrees == "no" and run.DOUBT not in case.traced]
+    said = [case for case in cases if case.agrees == "no" and case.traced != "new"]  # which names no values
+    wrong = [case for case in said if run.DOUBT not in case.traced]
     assert wrong == [] and sum(case.agrees == "yes" for case in cases) > 4000
