@@ -174,6 +174,27 @@ def test_the_first_screen_is_the_users_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.core
+def test_what_is_written_into_a_given_array_and_what_a_list_gives(tmp_path: Path) -> None:
+    text = """\
+import numpy as np
+x = np.arange(4096.0)
+z = np.ones(8192)
+a = np.concatenate([x, x], out=z)
+b = np.add(x, 1, out=z[:4096])
+c = np.add(z, 1, out=z)
+z[:] = 3
+rows = [x, z]
+d = rows[0]
+e = np.broadcast_to(x, (10, 4096))
+"""
+    trace, _, _ = traced(text, tmp_path)
+    rows = {row.site.line: row for row in trace.statements.rows}
+    assert (rows[4].verdict, rows[4].copied_bytes) == ("copied", 65_536)
+    assert [rows[line].verdict for line in (6, 7, 9)] == ["in place", "in place", "same object"]
+    assert (rows[10].verdict, rows[10].bytes) == ("view", 32_768)
+
+
+@pytest.mark.core
 def test_every_line_is_there_with_all(tmp_path: Path) -> None:
     text = "import numpy as np\na = np.arange(1000.0)\n"
     trace, *_ = traced(text + "".join(f"x{n} = a[{n}:].copy()\n" for n in range(30)), tmp_path)

@@ -45,7 +45,9 @@ def together(
         "same_object": left.address == right.address,
         "sides": tuple(side(*row, rows) for row in zip(names, subjects, facts, strict=True)),
         "parts": rows,
-        "inside": inside(names, subjects, [_owners(one) for one in facts]),
+        "inside": inside(
+            names, subjects, [_owners(one) if shared.overlap is not True else () for one in facts]
+        ),
     }
     if shared.overlap is True or left.address == right.address:
         return found

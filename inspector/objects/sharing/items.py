@@ -99,8 +99,10 @@ def _attribute(name: str, holder: _native.Subject, owners: Any) -> str:
     x = holder.get()
     cells = [id(cell) for cell in x.__closure__ or ()] if type(x) is FunctionType else []
     for one in owners:
-        if one.certain and one.kind in ("attribute", "slot") and one.address == holder.address:
+        if not one.certain:
+            continue
+        if one.kind in ("attribute", "slot") and one.address == holder.address and one.key.startswith("."):
             return f"{name}{one.key}"
-        if one.certain and one.kind == "cell" and one.address in cells:
+        if one.kind == "cell" and one.address in cells:
             return f"{name}.__closure__[{cells.index(one.address)}].cell_contents"
     return ""

@@ -136,11 +136,11 @@ class StatementWatch:
         """Note what a finished statement bound."""
         if running.written.kind == "return" or (value is not None and frame.f_code.co_name == "<module>"):
             self._note(running, frame, "", value)  # a module's code returns only what `eval` evaluates
+        bound = [(path, found[0]) for path in running.written.targets if (found := values.read(frame, path))]
         if _may_change(running.written):
-            self._changed(running, frame)
-        for path in running.written.targets:
-            if found := values.read(frame, path):
-                self._note(running, frame, path, found[0])
+            self._changed(running, frame, {id(value) for _, value in bound})
+        for path, value in bound:
+            self._note(running, frame, path, value)
 
     def _note(self, running: _Open, frame: FrameType, target: str, value: Any) -> None:
         written = running.written
@@ -156,10 +156,9 @@ class StatementWatch:
             self._unpacked(running, target, value, now)
             return
         how = values.related(value, blocks, running.operands, now)
-        augmented = how.relation == "same object" and written.kind == "augmented"
-        relation: Relation = "in place" if augmented else how.relation
         operand = running.operands.get(how.of)
         of = written_as(written.text, how.of) if how.of and how.relation == "view" else how.of
+        relation = self._relation(running, frame, how, of, value)
         found = self._bound(running, target, value, blocks, replace(how, relation=relation, of=of))
         found = replace(found, items=operand.items if operand else "", parts=_woven(operand, blocks))
         rest = values.apart_from(value, blocks, operand) if how.relation == "view" and operand else ()
@@ -167,12 +166,26 @@ class StatementWatch:
         for other in others if rest else ():
             rest = values.apart_of(rest, other)
         if operand is None or not rest or isinstance(found.bytes, Unknown):
-            self._add(found)
+            self._add(_each_once(found))
             return
         self._add(replace(found, bytes=found.bytes - values.bytes_of(rest)))
         live = now.get(how.of, ())
         theirs = operand.blocks if live and id(live[0]) == operand.address else ()
         self._in_part(running, value, found.of, {one: values.like_one_of(one, theirs) for one in rest})
+
+    def _relation(
+        self, running: _Open, frame: FrameType, how: values.Related, of: str, value: Any
+    ) -> Relation:
+        """An operand that was written, as by `out=`, is in place; an item of a list is the same object."""
+        if how.relation == "view" and of != how.of:
+            item = values.read(frame, of)
+            return "same object" if item and item[0] is value else "view"
+        if how.relation != "same object":
+            return how.relation
+        sample = running.operands[how.of].sample
+        blocks = values.elements_of(value) if sample else ()
+        is_written = blocks and values.sampled(blocks) not in (0, sample)
+        return "in place" if is_written or running.written.kind == "augmented" else "same object"
 
     def _in_part(self, running: _Open, value: Any, of: str, rest: dict[Elements, bool | None]) -> None:
         """Note parts of a view's value that have no byte of the operand: its elements again, or new ones."""
@@ -193,11 +206,11 @@ class StatementWatch:
             became = f"{len(value):,} {type(value[0]).__name__}"
             self._add(replace(self._bound(running, target, value, (), how), bytes=bytes_, became=became))
 
-    def _changed(self, running: _Open, frame: FrameType) -> None:
-        """Note an operand whose bytes the statement changed."""
+    def _changed(self, running: _Open, frame: FrameType, bound: set[int]) -> None:
+        """Note an operand whose bytes the statement changed, but for the objects that it bound."""
         for name, one in running.operands.items():
             found = values.named(frame, name)
-            if one.sample and found and id(found[0]) == one.address:
+            if one.address not in bound and one.sample and found and id(found[0]) == one.address:
                 blocks = values.elements_of(found[0])
                 if blocks and values.sampled(blocks) not in (0, one.sample):
                     how = values.Related("in place", name, 0, "", False)
@@ -228,8 +241,16 @@ class StatementWatch:
 
 
 def _may_change(written: Written) -> bool:
-    """Whether a statement may change an operand in place: it binds no name, or an item."""
-    return written.kind == "other" or any("[" in path for path in written.targets)
+    """Whether a statement may change an operand in place: it binds no name, or an item, or has `out=`."""
+    binds_an_item = any("[" in path for path in written.targets)
+    return written.kind == "other" or binds_an_item or not written.targets or "out=" in written.text
+
+
+def _each_once(found: Bound) -> Bound:
+    """Of a view that repeats elements, as broadcast_to does, each byte once."""
+    if found.relation != "view" or isinstance(found.shared_bytes, Unknown):
+        return found
+    return replace(found, bytes=min(found.bytes, found.shared_bytes))  # type: ignore[type-var]
 
 
 def _group(written: Written) -> tuple[str, int]:

@@ -149,6 +149,8 @@ def _bound(
     if where:
         did = did if (value.values and certain) or did == "copied" else "new"
         reason, certain = where, True
+    if did == "copied" and value.relation == "in place":
+        value = replace(value, bytes=made[-1].copied_bytes)
     size = 0 if isinstance(value.bytes, Unknown) else value.bytes
     recorded = [one.times for one in found] if value.more or seen.written.loop else []
     times = max([value.times, *recorded])
@@ -162,6 +164,8 @@ def _bound(
 
 def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, bool]:
     """(what happened, why, whether that is proved)."""
+    if value.relation == "in place" and (written := [copy for copy in made if copy.verdict == "copied"]):
+        return "copied", brief(written[-1]), proved(value, written)
     if value.relation in ("same object", "view", "in place"):
         return value.relation, "", True
     if value.relation == "unknown" and all(copy.verdict == "made" for copy in made):
