@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from inspector.facts.account import Grown
+from inspector.facts.account import Grown, LargeObject
+from inspector.facts.answers import Answer
 from inspector.facts.unknown import Unknown
 
 
@@ -29,6 +30,10 @@ class Heap:
     bytes: int
     types: tuple[TypeCount, ...]
     walk_ns: int
+    largest: tuple[LargeObject, ...] = ()
+    """Those with the largest blocks of memory, if they were asked for."""
+    answers: tuple[Answer, ...] = ()
+    """What a user wants to know first."""
 
     def __repr__(self) -> str:
         most = ", ".join(f"{row.type_name} {row.bytes:,}" for row in self.types[:3])

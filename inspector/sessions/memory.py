@@ -1,4 +1,4 @@
-"""Where the memory of a process went."""
+"""Where the memory of a process went, and what fills its heap."""
 
 # SPDX-License-Identifier: MIT
 import os
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from inspector.facts.account import Account, less_lost
+from inspector.facts.heap import Heap
 
 
 def memory(
@@ -42,3 +43,12 @@ def memory(
 
         found = replace(found, returnable=given_back(found))
     return with_answers(found)
+
+
+def heap(retained: int, largest: int, known: Mapping[int, str]) -> Heap:
+    """The census by type with its sentence and its largest objects, as `memory` names them."""
+    from inspector.objects.probes import heap as probe
+    from inspector.objects.probes.account import largest_objects
+    from inspector.verdicts.answers.account import of_heap
+
+    return of_heap(replace(probe.heap(retained), largest=largest_objects(largest, known)))

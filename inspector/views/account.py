@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from typing import Final
 
-from inspector.facts.account import KINDS, Account, AccountPart, AccountRow
+from inspector.facts.account import KINDS, Account, AccountPart, AccountRow, LargeObject
 from inspector.views.amounts import size
 from inspector.views.answers import sentence
 from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table, text
@@ -25,12 +25,12 @@ def _account(fact: Account) -> tuple[Block, ...]:
     largest = max((row.resident_bytes for row in fact.rows), default=0)
     rows = tuple(_row(row, largest) for row in fact.rows)
     table = Table(("", "resident", "", "most of it"), rows, (1,))
-    return (*said, table, _total(fact), *_held(fact), _parts(fact))
+    return (*said, table, _total(fact), *held(fact.largest), _parts(fact))
 
 
-def _held(fact: Account) -> tuple[Block, ...]:
+def held(largest: tuple[LargeObject, ...]) -> tuple[Block, ...]:
     """The largest objects, with what holds each."""
-    if not fact.largest:
+    if not largest:
         return ()
     rows = tuple(
         (
@@ -40,7 +40,7 @@ def _held(fact: Account) -> tuple[Block, ...]:
             if one.path
             else text("no path from a name", "dim"),
         )
-        for one in fact.largest
+        for one in largest
     )
     return (Table(("largest", "", "held by"), rows, (0,)),)
 

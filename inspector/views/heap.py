@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: MIT
 from inspector.facts.heap import Difference, Heap, NameChange, Snapshot, TypeChange, TypeCount
 from inspector.facts.unknown import Unknown
+from inspector.views.account import held
 from inspector.views.amounts import known, signed, signed_size, size
-from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.answers import sentence
+from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table, text
 from inspector.views.view import blocks
 
 _SHOWN = 20
@@ -15,14 +17,16 @@ _SIGNS = {"born": "+", "gone": "-", "rebound": "±", "kept": " "}
 
 @blocks.register
 def _heap(fact: Heap) -> tuple[Block, ...]:
-    return (_census(fact),)
+    said = tuple(Prose(sentence(row)) for row in fact.answers)
+    room = _SHOWN - len(fact.largest) - 3 * bool(fact.largest)
+    return (*said, _census(fact, room), *held(fact.largest))
 
 
 @blocks.register
 def _snapshot(fact: Snapshot) -> tuple[Block, ...]:
     names = Line("names", text(f"{len(fact.names):,}"))
     resident = Line("resident", known(fact.resident_bytes, "size"), explain="The process's memory (VmRSS).")
-    return (_census(fact.heap), names, resident)
+    return (_census(fact.heap, _SHOWN), names, resident)
 
 
 @blocks.register
@@ -39,7 +43,7 @@ def _difference(fact: Difference) -> tuple[Block, ...]:
     return tuple(made)
 
 
-def _census(fact: Heap) -> Fold:
+def _census(fact: Heap, shown: int) -> Fold:
     summary = Line(
         "heap",
         text(f"{fact.objects:,} objects · {size(fact.bytes)}"),
@@ -51,7 +55,7 @@ def _census(fact: Heap) -> Fold:
     columns = ("type", "objects", "bytes", "", *(("retained",) if has_retained else ()))
     largest = max((row.bytes for row in fact.types), default=0)
     rows = tuple(_type_row(row, largest, has_retained) for row in fact.types)
-    return Fold(summary, (Table(columns, rows, (1, 2, 4)),), _SHOWN)
+    return Fold(summary, (Table(columns, rows, (1, 2, 4)),), shown)
 
 
 def _type_row(row: TypeCount, largest: int, has_retained: bool) -> tuple[tuple[Span, ...], ...]:

@@ -300,7 +300,17 @@ def test_two_snapshots_of_two_runs_differ_by_what_was_made(tmp_path: Path, app: 
     assert re.search(r"x +rebound +list +\+100", ran.stdout)
     assert re.search(r"\+ +y +born +list", ran.stdout)
     assert "__name__" not in ran.stdout
-    assert "objects" in inspector("heap").stdout
+
+
+@pytest.mark.quick
+def test_the_heap_leads_to_who_holds_the_largest_objects(
+    app: Callable[[str], str],
+) -> None:
+    text = "rows = {'k': [bytearray(64_000_000)]}\ndef held(x=bytearray(32_000_000)): pass\n"
+    lines = inspector("heap", "--script", app(text)).stdout.splitlines()
+    assert "96 MB are 2 objects of bytearray" in lines[0] and len(lines) <= 24
+    assert [line for line in lines if re.search(r"64 MB +bytearray +rows\['k'\]\[0\]$", line)]
+    assert [line for line in lines if re.search(r"32 MB +bytearray +held\.__defaults__\[0\]$", line)]
 
 
 @pytest.fixture(scope="module")

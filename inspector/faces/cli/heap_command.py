@@ -11,6 +11,7 @@ from inspector.faces.arguments import DRAW, WRITE, add_options
 
 GROUP = "inspect objects"
 RETAINED_TYPES = 20
+LARGEST = 6
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +33,7 @@ def run(options: argparse.Namespace) -> int:
     from inspector.faces.cli.progress import walks
     from inspector.faces.cli.target import Target
     from inspector.report import Report
+    from inspector.sessions.memory import heap
 
     target = Target(options.script, quiet=options.json)
     if options.snapshot:
@@ -42,6 +44,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         retained = RETAINED_TYPES if options.retained else 0
         with walks():
-            report = Report("heap", {"heap": api.heap(retained=retained)})
+            report = Report("heap", {"heap": heap(retained, LARGEST, target.known)})
     show(report, options)
     return EXIT_DONE

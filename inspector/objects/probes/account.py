@@ -87,7 +87,12 @@ def account(
     Raises InspectorError: ptrace-forbidden; TargetGone: no-process.
     """
     found, objects = accounted(pid)
-    return replace(found, largest=_largest(objects[:largest], names or {}, known or {}))
+    return replace(found, largest=_paths(objects[:largest], names or {}, known or {}))
+
+
+def largest_objects(most: int, known: Mapping[int, str]) -> tuple[LargeObject, ...]:
+    """The largest objects of this process (8 at most), each with the path that holds it."""
+    return _paths(accounted()[1][:most], {}, known)
 
 
 def accounted(pid: int = 0) -> tuple[Account, list[tuple[_native.Subject, int]]]:
@@ -116,7 +121,7 @@ def accounted(pid: int = 0) -> tuple[Account, list[tuple[_native.Subject, int]]]
     return made, walked[5] if walked else []
 
 
-def _largest(
+def _paths(
     rows: list[tuple[_native.Subject, int]], names: Mapping[int, str], known: Mapping[int, str]
 ) -> tuple[LargeObject, ...]:
     return tuple(

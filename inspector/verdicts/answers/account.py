@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from inspector.facts.account import Account, AccountPart, AccountRow, GivenBack
-from inspector.facts.amounts import size
+from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
+from inspector.facts.heap import Heap
 from inspector.verdicts.answers.words import answer, code, library, listed
 
 MOST_NAMED: Final = 3
@@ -30,6 +31,17 @@ def with_answers(account: Account) -> Account:
     evidence = [f"account.rows.{row.kind}" for row in shown]
     first = answer("account", text, *evidence, costs_bytes=total)
     return replace(account, answers=(first, *map(_returnable, account.returnable)))
+
+
+def of_heap(heap: Heap) -> Heap:
+    """The census with its sentence: "132,225 objects have 80 MB: 59 MB are 6 objects of numpy.ndarray"."""
+    most = [row for row in heap.types if row.bytes >= LEAST_SHARE * heap.bytes][:MOST_NAMED]
+    parts = (
+        f"{size(row.bytes)} are {counted(row.objects, 'object')} of {code(row.type_name)}" for row in most
+    )
+    mostly = f": {listed(parts)}" if most else ""
+    text = f"{counted(heap.objects, 'object')} have {size(heap.bytes)}{mostly}."
+    return replace(heap, answers=(answer("heap", text, "heap.types", costs_bytes=heap.bytes),))
 
 
 def _returnable(row: GivenBack) -> Answer:
