@@ -3,7 +3,16 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterable
 
-from inspector.facts.conversion import A_MAPPED_FILES, ByteEvidence, Call, Confidence, Copy, Value, Verdict
+from inspector.facts.conversion import (
+    A_MAPPED_FILES,
+    ByteEvidence,
+    Call,
+    Confidence,
+    Copy,
+    Span,
+    Value,
+    Verdict,
+)
 from inspector.facts.unknown import Unknown
 
 COMPUTING = ("numpy.ufunc",)
@@ -125,6 +134,11 @@ def _reason(seen: ByteEvidence, verdict: Verdict) -> tuple[str, str]:
     return _why_copied(seen, sources, result)
 
 
+def _is_of(value: Value, made: Span) -> bool:
+    """Whether a value has elements of the type that was made."""
+    return any((one.kind, one.item_bytes) == (made.kind, made.item_bytes) for one in value.spans)
+
+
 def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tuple[str, str]:
     source = sources[0]
     inside = [value for value in sources if value.item_type]
@@ -139,6 +153,8 @@ def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tupl
     if result.type_name in ("bytes", "bytearray"):
         return f"{result.type_name} own their memory", "memoryview(x) shares it"
     given, made = source.spans[0], result.spans[0]
+    if given.kind == "b" != made.kind and any(_is_of(one, made) for one in sources[1:]):
+        return "chosen by a mask", ""
     if (
         given.kind.strip("V")
         and made.kind.strip("V")

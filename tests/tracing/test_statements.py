@@ -186,12 +186,14 @@ z[:] = 3
 rows = [x, z]
 d = rows[0]
 e = np.broadcast_to(x, (10, 4096))
+f = np.where(x > 5, x, 0)
 """
     trace, _, _ = traced(text, tmp_path)
     rows = {row.site.line: row for row in trace.statements.rows}
     assert (rows[4].verdict, rows[4].copied_bytes) == ("copied", 65_536)
     assert [rows[line].verdict for line in (6, 7, 9)] == ["in place", "in place", "same object"]
     assert (rows[10].verdict, rows[10].bytes) == ("view", 32_768)
+    assert (rows[11].verdict, rows[11].reason) == ("copied", "chosen by a mask")
 
 
 @pytest.mark.core
