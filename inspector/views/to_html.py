@@ -125,9 +125,10 @@ def _line(line: Line, drawing: Drawing, inner: str = "") -> str:
     )
 
 
-def _value(line: Line) -> str:
-    """Value and evidence; a note that is too long for a column follows them."""
-    aside = f'\u00a0 <span style="{_ASIDE}">{_spans(line.right)}</span>' if _is_long(line.right) else ""
+def _value(line: Line, beside: bool = False) -> str:
+    """Value and evidence; a note that is too long for a column, or is to stand `beside`, follows them."""
+    follows = line.right and (beside or _is_long(line.right))
+    aside = f'\u00a0 <span style="{_ASIDE}">{_spans(line.right)}</span>' if follows else ""
     return f"{_spans(line.spans)}{aside}"
 
 
@@ -151,9 +152,10 @@ def _fold(fold: Fold, drawing: Drawing) -> str:
     if drawing.most and (left_out := leaves(inside) - drawing.most) > 0:
         more = text(f"… {left_out:,} more ({fold.more})", "dim")
         inside = (*first(inside, drawing.most), Line("", more))
-    summary = f"<summary>{_value(fold.summary)}</summary>"
+    beside = bool(opened)  # a wide table would move the note out of sight
+    summary = f"<summary>{_value(fold.summary, beside)}</summary>"
     details = f"<details{opened}>{summary}{_rows_table(inside, drawing)}</details>"
-    return _line(fold.summary, drawing, details)
+    return _line(replace(fold.summary, right=()) if beside else fold.summary, drawing, details)
 
 
 def _picture(picture: Picture) -> str:
