@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspector.debugger import healing, preflight
-from inspector.debugger.child import SILENT_S, Gdb
+from inspector.debugger.child import Gdb
 from inspector.debugger.lines import Lines, Message, over
 from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
@@ -191,9 +191,9 @@ class Broker:
         for watched in (self.gdb, self.gdb.agent):
             if watched in self._selector.get_map():
                 self._selector.unregister(watched)
-        code, silent, has_no_python = self.gdb.reap(), self.gdb.silent, self.gdb.has_no_python()
+        code, hung, has_no_python = self.gdb.reap(), self.gdb.hung, self.gdb.has_no_python()
         self.gdb = None
-        self._look_after(code, silent)
+        self._look_after(code, hung)
         for client, own, _ in self.waiting.values():
             error = preflight.without_python().told() if has_no_python else _no_gdb(self.ended)
             self._answer(client, own, error=error)
@@ -201,7 +201,7 @@ class Broker:
         for client in set(self.clients):
             self._answer(client, 0, event="ended")
 
-    def _look_after(self, code: int, silent: bool) -> None:
+    def _look_after(self, code: int, hung: str) -> None:
         """Heal the target, unless gdb detached from it in order; set `state` and `ended`."""
         left, self.state = self.state == "gone", "gone"
         if not proc.alive(self.target):
@@ -211,8 +211,7 @@ class Broker:
             return
         healed = healing.heal(self.target)
         how = f"gdb ended by signal {-code}" if code < 0 else f"gdb ended with code {code}"
-        if silent:
-            how = f"gdb did not respond for {SILENT_S:g} s and was ended"
+        how = hung or how
         self.state = "healed"
         self.ended = f"{how}; breakpoints left: {healed.bytes_restored} healed"
         self.ended += "; the stopped process was continued" if healed.woken else ""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from inspector.debugger.lines import Lines
+from inspector.debugger.memory import proc
 
 SILENT_S: Final = 5.0
 """The broker pings gdb each second, and ends a gdb that has not answered for so many seconds."""
@@ -61,7 +62,8 @@ class Gdb:
         self.pidfd = os.pidfd_open(self.child.pid)
         self.asked_at: float | None = None
         self.ending_since: float | None = None
-        self.silent = False
+        self.hung = ""
+        """Why it is ended, if it does not run."""
         self._log = Path(folder) / "gdb.log"
 
     def has_no_python(self) -> bool:
@@ -82,7 +84,7 @@ class Gdb:
             self.child.send_signal(signal.SIGCONT)  # a stopped gdb cannot act on SIGTERM
 
     def tick(self, patient_until: float) -> None:
-        """Called each second: ping gdb; end a gdb that has not answered for too long.
+        """Called each second: ping gdb; end a gdb that was stopped, or has not answered for too long.
 
         `patient_until`: the deadline of a running request (CLOCK_MONOTONIC seconds).
         """
@@ -92,12 +94,17 @@ class Gdb:
         if self.ending_since is not None:
             if now - self.ending_since > TERM_S:
                 self.child.kill()
+        elif "T" in proc.thread_states(self.child.pid):
+            self._hangs("gdb was stopped by a signal, and was ended")
         elif self.asked_at is None:
             self.asked_at = now
             self.agent.send(id=0, do="ping")
         elif now > max(self.asked_at + SILENT_S, patient_until):
-            self.silent = True
-            self.end()
+            self._hangs(f"gdb did not respond for {SILENT_S:g} s and was ended")
+
+    def _hangs(self, why: str) -> None:
+        self.hung = why
+        self.end()
 
     def answered(self) -> None:
         """The agent has answered."""

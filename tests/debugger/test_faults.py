@@ -5,6 +5,7 @@ import contextlib
 import os
 import random
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from debugged import HEARING, ORPHANS_S, SOAK, Program, breaking, ends, until
 
 from inspector.debugger import healing
+from inspector.debugger.child import SILENT_S, TERM_S, Gdb
 from inspector.debugger.memory import proc
 
 pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.timeout(300)]
@@ -66,12 +68,25 @@ def test_gdb_killed_in_a_storm_of_hits(round_: int) -> None:
         until(ends(begun["broker"]), ORPHANS_S)
 
 
-def test_a_gdb_that_hangs_is_ended_by_the_watchdog() -> None:
+def test_a_gdb_that_is_stopped_is_ended_at_once() -> None:
     with storm(200) as (program, begun):
+        begin = time.monotonic()
         os.kill(begun["pid"], signal.SIGSTOP)
         said = program.said()  # the program stood still at a hit until gdb was ended
-        assert said["right"] and "did not respond" in said["ended"]
+        assert said["right"] and "gdb was stopped by a signal" in said["ended"]
+        assert time.monotonic() - begin < SILENT_S + TERM_S
         program.assert_whole()
+
+
+def test_a_gdb_that_does_not_answer_is_ended(tmp_path: Path) -> None:
+    gdb = Gdb("gdb", str(tmp_path))
+    gdb.tick(0.0)
+    assert gdb.asked_at is not None and not gdb.hung
+    gdb.asked_at -= SILENT_S
+    gdb.tick(0.0)
+    assert "did not respond for 5 s" in gdb.hung
+    until(ends(gdb.child.pid))
+    gdb.reap()
 
 
 def test_a_broker_that_is_killed_takes_gdb_along_and_nothing_else() -> None:
