@@ -7,7 +7,9 @@ import itertools
 import json
 import os
 import secrets
+import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -20,9 +22,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspector.debugger.lines import Lines, Message, over
+from inspector.debugger.memory import proc
 from inspector.errors import InspectorError, OurFault, heard
 
 START_S: Final = 20.0
+LOOK_S: Final = 1.0
+"""Seconds between two looks at a broker that is silent."""
 ATTACH_S: Final = 90.0
 """Long, because reading torch's symbols takes seconds on a loaded machine."""
 _PR_SET_PTRACER: Final = 0x59616D61  # prctl(2), Yama
@@ -38,7 +43,7 @@ class Client:
     def __init__(self, target: int) -> None:
         self.target = target
         self.folder = tempfile.mkdtemp(prefix="inspector-")
-        self.state, self.ended = "absent", ""
+        self.state, self.ended, self.broker = "absent", "", 0
         self.events: list[Message] = []
         self._numbers = itertools.count(1)
         self._answers: dict[int, Message] = {}
@@ -85,7 +90,7 @@ class Client:
             answer = self._await(number, time.monotonic() + deadline_s + 10)
         except (EOFError, OSError):
             self.state = "gone"
-            raise over("the broker has ended") from None
+            raise over(self.ended or "the broker has ended") from None
         if "error" in answer:
             raise heard(answer["error"])
         return answer
@@ -96,18 +101,27 @@ class Client:
         return self._answers.pop(number)
 
     def heard(self, limit: float) -> None:
-        """Read the next messages. Raises EOFError, also when the broker exceeds `limit`."""
-        self.lines.stream.settimeout(max(0.01, limit - time.monotonic()))
-        try:
-            for message in self.lines.receive():
-                self.state = message.get("state", self.state)
-                self.ended = message.get("ended", self.ended)
-                if message["id"]:
-                    self._answers[message["id"]] = message
-                else:
-                    self.events.append(message)
-        finally:
-            self.lines.stream.settimeout(None)
+        """Read the next messages. Raises EOFError, also when the broker exceeds `limit` or is stopped."""
+        while not select.select([self.lines], [], [], max(0.01, min(limit - time.monotonic(), LOOK_S)))[0]:
+            if time.monotonic() > limit or self._ends_stopped_broker():
+                raise EOFError
+        for message in self.lines.receive():
+            self.state = message.get("state", self.state)
+            self.ended = message.get("ended", self.ended)
+            self.broker = message.get("broker", self.broker)
+            if message["id"]:
+                self._answers[message["id"]] = message
+            else:
+                self.events.append(message)
+
+    def _ends_stopped_broker(self) -> bool:
+        """Whether a signal had stopped the broker: it is killed, and gdb then leaves."""
+        if not self.broker or "T" not in proc.thread_states(self.broker):
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.broker, signal.SIGKILL)
+        self.ended = "the broker was stopped by a signal, and was ended"
+        return True
 
     def await_event(self, *names: str, deadline_s: float) -> Message:
         """The next event with one of these names; drops others. Raises InspectorError gdb-late, gdb-ended."""

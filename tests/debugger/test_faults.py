@@ -78,6 +78,18 @@ def test_a_gdb_that_is_stopped_is_ended_at_once() -> None:
         program.assert_whole()
 
 
+def test_a_broker_that_is_stopped_leaves_the_program_running() -> None:
+    with storm(200) as (program, begun):
+        begin = time.monotonic()
+        os.kill(begun["broker"], signal.SIGSTOP)
+        said = program.said()
+        assert said["right"] and "broker" in said["ended"]
+        assert time.monotonic() - begin < 2 * SILENT_S
+        until(ends(begun["pid"]), ORPHANS_S)
+        until(ends(begun["broker"]), ORPHANS_S)
+        program.assert_whole()
+
+
 def test_a_gdb_that_does_not_answer_is_ended(tmp_path: Path) -> None:
     gdb = Gdb("gdb", str(tmp_path))
     gdb.tick(0.0)

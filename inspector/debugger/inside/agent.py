@@ -7,6 +7,7 @@ breakpoint nothing is sent, because the broker could be waiting for us.
 
 # SPDX-License-Identifier: MIT
 import os
+import select
 import socket
 import threading
 import time
@@ -27,6 +28,8 @@ from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
 from inspector.objects.isolation import leave_parent
 
+SILENT_S: Final = 1.5
+"""The broker pings each second; one that is silent for so long may be stopped by a signal."""
 LEAVE_S: Final = 4.0
 """Seconds for gdb to detach when it quits; then it ends by force."""
 AGAIN_S: Final = 1.0
@@ -68,9 +71,14 @@ class Agent:
         gdb.events.clear_objfiles.connect(self._replaced)
 
     def serve(self) -> None:
-        """Read requests until the broker closes the socket; runs in its own thread."""
+        """Read requests until the broker closes the socket or is stopped; runs in its own thread."""
+        broker = os.getppid()
         try:
             while True:
+                if not select.select([self.lines], [], [], SILENT_S)[0]:
+                    if "T" in proc.thread_states(broker):
+                        raise EOFError
+                    continue
                 for message in self.lines.receive():
                     gdb.post_event(partial(self._do, message))
         except (EOFError, ValueError, OSError):
