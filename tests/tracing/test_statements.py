@@ -176,7 +176,7 @@ def test_the_first_screen_is_the_users_lines(tmp_path: Path) -> None:
 @pytest.mark.core
 def test_what_is_written_into_a_given_array_and_what_a_list_gives(tmp_path: Path) -> None:
     text = """\
-import numpy as np
+import io, numpy as np
 x = np.arange(4096.0)
 z = np.ones(8192)
 a = np.concatenate([x, x], out=z)
@@ -187,6 +187,9 @@ rows = [x, z]
 d = rows[0]
 e = np.broadcast_to(x, (10, 4096))
 f = np.where(x > 5, x, 0)
+raw = x.tobytes()
+file = io.BytesIO(raw)
+again = file.getvalue()
 """
     trace, _, _ = traced(text, tmp_path)
     rows = {row.site.line: row for row in trace.statements.rows}
@@ -194,6 +197,7 @@ f = np.where(x > 5, x, 0)
     assert [rows[line].verdict for line in (6, 7, 9)] == ["in place", "in place", "same object"]
     assert (rows[10].verdict, rows[10].bytes) == ("view", 32_768)
     assert (rows[11].verdict, rows[11].reason) == ("copied", "chosen by a mask")
+    assert (rows[14].verdict, rows[14].of) == ("same object", "raw")
 
 
 @pytest.mark.core

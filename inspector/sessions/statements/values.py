@@ -119,6 +119,13 @@ def _variable(frame: FrameType, name: str) -> Found:
     return value
 
 
+def other_name(frame: FrameType, value: Any, targets: tuple[str, ...]) -> str:
+    """Another name of the frame for the very object, as a function may return; "" if it has none."""
+    is_function = frame.f_code.co_flags & inspect.CO_OPTIMIZED
+    pairs = _native.frame_locals(frame) if is_function else list(frame.f_globals.items())
+    return next((name for name, held in pairs if held is value and name not in targets), "")
+
+
 def elements_of(value: Any) -> Blocks:
     """The blocks of a value, or of the items of a short list, tuple or dict; () where none are known."""
     if type(value) in _SIMPLE:

@@ -156,6 +156,8 @@ class StatementWatch:
             self._unpacked(running, target, value, now)
             return
         how = values.related(value, blocks, running.operands, now)
+        if how.relation == "apart" and (twin := values.other_name(frame, value, written.targets)):
+            how = values.Related("same object", twin, 0, "", False)
         operand = running.operands.get(how.of)
         of = written_as(written.text, how.of) if how.of and how.relation == "view" else how.of
         relation = self._relation(running, frame, how, of, value)
