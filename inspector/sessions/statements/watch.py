@@ -182,7 +182,7 @@ class StatementWatch:
         if how.relation == "view" and of != how.of:
             item = values.read(frame, of)
             return "same object" if item and item[0] is value else "view"
-        if how.relation != "same object":
+        if how.relation != "same object" or how.of not in running.operands:
             return how.relation
         sample = running.operands[how.of].sample
         blocks = values.elements_of(value) if sample else ()
