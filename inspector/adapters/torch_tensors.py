@@ -39,6 +39,8 @@ CDATA = 16
 """Offset of the pointer to the C++ object in THPVariable and THPStorage."""
 BITS = {"Conjugate": "conj", "Negative": "neg", "ZeroTensor": "zero"}
 """Dispatch key -> the lazy bit it is."""
+_COMPLEX = {"c8": "Zf", "c16": "Zd"}
+"""Complex numbers -> PEP 3118's codes."""
 FOREIGN: set[int] = set()
 """Addresses of deleters that hold another library's object; the self test finds them."""
 
@@ -327,7 +329,8 @@ def _block(found: Tensor, exporter: str) -> tuple[Elements, ...]:
         return (_bytes(kept, None, exporter),)
     strides = tuple(step * size for step in found.strides)
     address = kept.start + found.offset * size
-    code = DTYPES[found.dtype].partition(":")[2][0]
+    spelled = DTYPES[found.dtype].partition(":")[2]
+    code = _COMPLEX.get(spelled, spelled[0])
     name = dtype_name(found.dtype)
     return (Elements("struct fields", address, found.shape, strides, size, name, code, False, exporter),)
 

@@ -249,3 +249,14 @@ def test_a_saved_tensor_and_its_version(told: Tell) -> None:
     assert told(copied).layers[1].title == "cow"
     dear.sum().backward()
     assert x.grad.tolist() == [8, 8, 8], "a look neither split nor released what backward needs"
+
+
+def test_a_tensor_made_complex_has_the_operands_values(tmp_path: Path) -> None:
+    path = tmp_path / "app.py"
+    path.write_text(
+        "import torch\nx = torch.arange(4096.0)\na = x.cfloat()\nb = x.double().to(torch.complex64)\n"
+    )
+    with inspector.trace() as trace:
+        exec(compile(path.read_text(), str(path), "exec"), {"__name__": "__main__"})
+    made = {row.target: row.verdict for row in trace.statements.rows}
+    assert (made["a"], made["b"]) == ("copied", "copied")
