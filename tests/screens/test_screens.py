@@ -29,6 +29,8 @@ print(json.dumps(shown))
 """
 STYLE = """<meta charset="utf-8"><meta name="color-scheme" content="light dark">
 <style>body{margin:10px 14px;font:13px system-ui,"DejaVu Sans",sans-serif}</style>"""
+SLOW = " progress was shown during the search: other threads may have run in between"
+"""What the card of a slow machine says too."""
 NAMED = re.compile(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", re.M | re.S)
 FOLD = re.compile(r"<details( open)?>(<summary>.*?</summary>)((?:(?!<details|</details>).)*)</details>", re.S)
 CELL = re.compile(r"^```ipython[^\n]*\n(.*?)^```", re.M | re.S)
@@ -53,7 +55,9 @@ def words(page: str) -> str:
     while FOLD.search(page):
         page = FOLD.sub(lambda fold: fold[2] + (fold[3] if fold[1] else ""), page)
     text = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
-    text = re.sub(r"0x[0-9a-f]+", "#", text.replace(", huge pages", ""))
+    for one in (", huge pages", SLOW):
+        text = text.replace(one, "")
+    text = re.sub(r"0x[0-9a-f]+", "#", text)
     return re.sub(r"[\d,.]+( ?(ns|µs|ms|s|B|kB|MB|GB|%))?|[█▒░▁▂▃▄▅▆▇]+|[0-9a-f]{16}", "#", text)
 
 
