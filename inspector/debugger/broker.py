@@ -210,8 +210,7 @@ class Broker:
         if left and "T" not in proc.thread_states(self.target):
             return
         healed = healing.heal(self.target)
-        how = f"gdb ended by signal {-code}" if code < 0 else f"gdb ended with code {code}"
-        how = hung or how
+        how = hung or (f"gdb ended by signal {-code}" if code < 0 else f"gdb ended with code {code}")
         self.state = "healed"
         self.ended = f"{how}; breakpoints left: {healed.bytes_restored} healed"
         self.ended += "; the stopped process was continued" if healed.woken else ""

@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import secrets
-import select
 import shutil
 import signal
 import socket
@@ -102,7 +101,7 @@ class Client:
 
     def heard(self, limit: float) -> None:
         """Read the next messages. Raises EOFError, also when the broker exceeds `limit` or is stopped."""
-        while not select.select([self.lines], [], [], max(0.01, min(limit - time.monotonic(), LOOK_S)))[0]:
+        while self.lines.waits(max(0.01, min(limit - time.monotonic(), LOOK_S))):
             if time.monotonic() > limit or self._ends_stopped_broker():
                 raise EOFError
         for message in self.lines.receive():

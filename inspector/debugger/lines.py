@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import json
+import select
 import socket
 from collections.abc import Iterator
 from typing import Any, Final
@@ -27,6 +28,12 @@ class Lines:
     def send(self, **message: Any) -> None:
         """Send one message; blocks until the kernel has accepted it."""
         self.stream.sendall(json.dumps(message).encode() + b"\n")
+
+    def waits(self, seconds: float) -> bool:
+        """Whether nothing can be read within so many seconds."""
+        watched = select.poll()  # select.select takes no number above 1023, which a user's process may have
+        watched.register(self.stream, select.POLLIN)
+        return not watched.poll(seconds * 1000)
 
     def receive(self) -> Iterator[Message]:
         """The messages that one read completes. Raises EOFError when the other side has closed."""

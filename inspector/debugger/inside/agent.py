@@ -7,7 +7,6 @@ breakpoint nothing is sent, because the broker could be waiting for us.
 
 # SPDX-License-Identifier: MIT
 import os
-import select
 import socket
 import threading
 import time
@@ -75,7 +74,7 @@ class Agent:
         broker = os.getppid()
         try:
             while True:
-                if not select.select([self.lines], [], [], SILENT_S)[0]:
+                if self.lines.waits(SILENT_S):
                     if "T" in proc.thread_states(broker):
                         raise EOFError
                     continue

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Sequence
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Any
 
 from inspector import _native
@@ -12,6 +12,7 @@ from inspector.adapters.holders import blocks as blocks_of_array
 from inspector.adapters.registry import adapter_of
 from inspector.facts.buffer import Holder as Owner
 from inspector.facts.comparison import NOT_COMPARED, Side, Strided, Values
+from inspector.facts.record import dataclass
 from inspector.facts.secret import gives_secret
 from inspector.facts.sharing import Pair, PartSharing, Sharing
 from inspector.facts.unknown import Address, Unknown
@@ -21,7 +22,7 @@ from inspector.objects.sharing.items import inside, items
 from inspector.objects.sharing.meetings import Blocks, every_block, judged, meetings, total_of
 from inspector.objects.sharing.plain import is_plain
 from inspector.objects.sharing.table_values import table_values
-from inspector.objects.sharing.two import of_two
+from inspector.objects.sharing.two import of_laid
 from inspector.objects.sharing.writing import writing
 
 MOST_BLOCKS = 64
@@ -31,25 +32,59 @@ MOST_COLUMNS = 128
 FEW_COLUMNS = 16
 
 
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """One object, with where its bytes lie: read once."""
+
+    subject: _native.Subject
+    blocks: Blocks | Unknown
+    table: tuple[Column, ...]
+    """The first columns of a table; the named arrays of an object that keeps several, a module's tensors."""
+    count: int
+    """Of all of them."""
+    word: str
+    """How one of them is called."""
+
+
+def laid(subject: _native.Subject) -> Laid:
+    """The blocks and columns of an object."""
+    x, adapter = subject.get(), adapter_of(type(subject.get()))
+    told = adapter.columns(x, MOST_COLUMNS) if adapter is not None else None
+    if told is not None:
+        columns, count, _ = told
+        return Laid(subject, every_block(subject), columns, count, "column" if count else "")
+    word, rows = "tensor", list(adapter.pieces(x)) if adapter is not None else []
+    if isinstance(adapter, Holder):
+        word, rows = "array", [(name, blocks_of_array(array)) for name, array in adapter.held(x)]
+        rows = rows if len(rows) > 1 else []
+    made = tuple(_array(n, *row) for n, row in enumerate(rows[:MOST_COLUMNS]))
+    return Laid(subject, every_block(subject), made, len(rows), word if rows else "")
+
+
+def _array(number: int, name: str, blocks: Blocks) -> Column:
+    return Column(name, blocks[0].format if blocks else "", blocks, number, Unknown("not asked"), 0)
+
+
 def together(
     names: Sequence[str], subjects: Sequence[_native.Subject], facts: Sequence[Any]
 ) -> dict[str, Any]:
     """The fields of a Comparison that only all objects together show. `facts`: the columns of each."""
-    if len(subjects) > 2:
-        return _several(names, subjects, facts)
-    left, right = subjects
-    shared = of_two(left, right)
+    every = [laid(one) for one in subjects]
+    if len(every) > 2:
+        return _several(names, every, facts)
+    left, right = every
+    shared = of_laid((left.subject, left.blocks), (right.subject, right.blocks))
     rows = parts((names[0], names[1]), left, right) if shared.overlap is not False else ()
+    same = subjects[0].address == subjects[1].address
+    owners = [_owners(one) if shared.overlap is not True else () for one in facts]
     found = {
         "sharing": shared,
-        "same_object": left.address == right.address,
-        "sides": tuple(side(*row, rows) for row in zip(names, subjects, facts, strict=True)),
+        "same_object": same,
+        "sides": tuple(side(*row, rows) for row in zip(names, every, facts, strict=True)),
         "parts": rows,
-        "inside": inside(
-            names, subjects, [_owners(one) if shared.overlap is not True else () for one in facts]
-        ),
+        "inside": inside(names, subjects, owners),
     }
-    if shared.overlap is True or left.address == right.address:
+    if shared.overlap is True or same:
         return found
     return found | {"values": values(left, right, shown=not any(map(gives_secret, names)))}
 
@@ -59,70 +94,30 @@ def _owners(facts: Any) -> Any:
     return () if refs is None or isinstance(refs, Unknown) else refs.owners
 
 
-def _several(
-    names: Sequence[str], subjects: Sequence[_native.Subject], facts: Sequence[Any]
-) -> dict[str, Any]:
+def _several(names: Sequence[str], every: Sequence[Laid], facts: Sequence[Any]) -> dict[str, Any]:
     """More than two objects: each, and every pair with what it shares."""
-    boxes = tuple(zip(names, subjects, strict=True))
-    pairs = (Pair(left, right, of_two(one, other)) for (left, one), (right, other) in combinations(boxes, 2))
-    sides = tuple(side(*row, ()) for row in zip(names, subjects, facts, strict=True))
+    boxes = [(name, (one.subject, one.blocks)) for name, one in zip(names, every, strict=True)]
+    pairs = (Pair(left, right, of_laid(one, other)) for (left, one), (right, other) in combinations(boxes, 2))
+    sides = tuple(side(*row, ()) for row in zip(names, every, facts, strict=True))
     return {"sides": sides, "pairs": tuple(pairs)}
 
 
-def parts(names: tuple[str, str], a: _native.Subject, b: _native.Subject) -> tuple[PartSharing, ...]:
+def parts(names: tuple[str, str], a: Laid, b: Laid) -> tuple[PartSharing, ...]:
     """The columns of a table, with the bytes that the other object has of them; () without a table.
 
     Of two tables the larger one where both are small, else the smaller one.
     """
-    counts = [_count(one) for one in (a, b)]
+    counts = [a.count, b.count]
     if not any(counts):
         return ()
     larger = max(counts) <= FEW_COLUMNS
     first = counts[0] and (not counts[1] or (counts[0] >= counts[1] if larger else counts[0] <= counts[1]))
     name, table, other = (names[0], a, b) if first else (names[1], b, a)
-    blocks = every_block(other)
-    if isinstance(blocks, Unknown):
+    if isinstance(other.blocks, Unknown):
         return ()
-    covered = total_of(other, blocks) == len(blocks)
-    beside = [(column.name, column.elements) for column in _table(other)]
-    return tuple(_row(name, column, blocks, beside, covered) for column in _table(table))
-
-
-def _table(subject: _native.Subject) -> tuple[Column, ...]:
-    """The columns of a table; the named arrays of an object that keeps several."""
-    adapter = adapter_of(type(subject.get()))
-    table = adapter.columns(subject.get(), MOST_COLUMNS) if adapter is not None else None
-    if table is not None:
-        return table[0]
-    return tuple(islice(_arrays(subject), MOST_COLUMNS))
-
-
-def _arrays(subject: _native.Subject) -> tuple[Column, ...]:
-    """The named arrays or tensors of an object that keeps several, or refers to some."""
-    adapter = adapter_of(type(subject.get()))
-    if isinstance(adapter, Holder):
-        held = [(name, blocks_of_array(array)) for name, array in adapter.held(subject.get())]
-        rows = held if len(held) > 1 else []
-    else:
-        rows = list(adapter.pieces(subject.get())) if adapter is not None else []
-    return tuple(
-        Column(name, blocks[0].format if blocks else "", blocks, number, Unknown("not asked"), 0)
-        for number, (name, blocks) in enumerate(rows)
-    )
-
-
-def _count(subject: _native.Subject) -> int:
-    adapter = adapter_of(type(subject.get()))
-    table = adapter.columns(subject.get(), 0) if adapter is not None else None
-    return len(_arrays(subject)) if table is None else table[1]
-
-
-def _word(subject: _native.Subject) -> str:
-    if not _count(subject):
-        return ""
-    adapter = adapter_of(type(subject.get()))
-    is_table = adapter is None or adapter.columns(subject.get(), 0) is not None
-    return "column" if is_table else "array" if isinstance(adapter, Holder) else "tensor"
+    blocks, covered = other.blocks, total_of(other.subject, other.blocks) == len(other.blocks)
+    beside = [(column.name, column.elements) for column in other.table]
+    return tuple(_row(name, column, blocks, beside, covered) for column in table.table)
 
 
 def _row(
@@ -144,16 +139,16 @@ def _met(one: Blocks, other: Blocks) -> Sharing:
     return judged(one, other, meetings((one, other)).get((0, 1), []))
 
 
-def side(name: str, subject: _native.Subject, facts: Any, rows: Sequence[PartSharing]) -> Side:
+def side(name: str, one: Laid, facts: Any, rows: Sequence[PartSharing]) -> Side:
     """One object, from its columns of a report and from its adapter."""
-    found, adapter = every_block(subject), adapter_of(type(subject.get()))
+    subject, found, adapter = one.subject, one.blocks, adapter_of(type(one.subject.get()))
     blocks = () if isinstance(found, Unknown) else found
     buffer = facts.get("buffer")
     known = buffer is not None and not isinstance(buffer, Unknown)
     missing = found if isinstance(found, Unknown) else Unknown("it has no bytes of elements")
     shared = {row.part for row in rows if row.table == name and row.overlap is True}
     shared |= {other for row in rows if row.table != name and row.overlap is True for other in row.beside}
-    table = tuple(column for column in _table(subject) if column.name in shared)
+    table = tuple(column for column in one.table if column.name in shared)
     holders: tuple[Owner, ...] = buffer.holders if known else ()
     return Side(
         name=name,
@@ -167,8 +162,8 @@ def side(name: str, subject: _native.Subject, facts: Any, rows: Sequence[PartSha
         writing=writing(subject, blocks, table),
         blocks=tuple(_strided(block) for block in blocks[:MOST_BLOCKS]),
         total_blocks=found if isinstance(found, Unknown) else total_of(subject, blocks),
-        columns=_count(subject),
-        part_word=_word(subject),
+        columns=one.count,
+        part_word=one.word,
     )
 
 
@@ -179,18 +174,18 @@ def _strided(block: Elements) -> Strided:
     )  # fmt: skip
 
 
-def values(a: _native.Subject, b: _native.Subject, shown: bool) -> Values | Unknown:
+def values(a: Laid, b: Laid, shown: bool) -> Values | Unknown:
     """Whether two objects of one block each, or two lists, hold equal elements. `shown`: with the values."""
-    if (found := items(a, b, shown)) is not None:
+    if (found := items(a.subject, b.subject, shown)) is not None:
         return found
-    adapters = [adapter_of(type(one.get())) for one in (a, b)]
-    if all(map(_count, (a, b))) and adapters[0] is not None and adapters[1] is not None:
-        if max(map(_count, (a, b))) > MOST_COLUMNS:
+    adapters = [adapter_of(type(one.subject.get())) for one in (a, b)]
+    if a.count and b.count and adapters[0] is not None and adapters[1] is not None:
+        if max(a.count, b.count) > MOST_COLUMNS:
             return Unknown(f"values of at most {MOST_COLUMNS} columns are compared")
-        return table_values(_table(a), _table(b), (adapters[0].text, adapters[1].text), shown)
+        return table_values(a.table, b.table, (adapters[0].text, adapters[1].text), shown)
     known, texts = [], []
-    for subject, adapter in zip((a, b), adapters, strict=True):
-        blocks = every_block(subject)
+    for one, adapter in zip((a, b), adapters, strict=True):
+        subject, blocks = one.subject, one.blocks
         if isinstance(blocks, Unknown) or adapter is None:
             return NOT_COMPARED if adapter is None else Unknown("it lays no bytes open")
         if len(blocks) != 1 or total_of(subject, blocks) != 1:

@@ -1,15 +1,17 @@
 """What lists, dicts and plain values have in common: by identity or exact value, without running code."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice, product
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
 from inspector import _native
+from inspector.adapters.base import Elements
 from inspector.adapters.registry import adapter_of
 from inspector.facts.comparison import Values
+from inspector.facts.strides import is_contiguous
 
 MOST_ITEMS = 100_000
 """Items that are compared; longer lists are compared to this number."""
@@ -87,11 +89,22 @@ def _element(name: str, holder: _native.Subject, address: int) -> str:
     if len(blocks) != 1 or blocks[0].format not in ("O", "object"):
         return ""
     block = blocks[0]
+    at = next((n for n, one in enumerate(_references(block)) if one == address), None)
+    if at is None:
+        return ""
+    index = next(islice(product(*map(range, block.shape)), at, None))
+    return f"{name}[{', '.join(map(str, index)) or '()'}]"
+
+
+def _references(block: Elements) -> Iterator[int]:
+    """The first MOST_ITEMS addresses that an array of objects has."""
+    if is_contiguous(block.shape, block.strides_bytes, block.itemsize_bytes, "C"):
+        raw = _native.read(block.address, min(block.size, MOST_ITEMS) * _WORD) or b""
+        yield from memoryview(raw).cast("Q")
+        return
     for index in islice(product(*map(range, block.shape)), MOST_ITEMS):
         at = block.address + sum(n * stride for n, stride in zip(index, block.strides_bytes, strict=True))
-        if int.from_bytes(_native.read(at, _WORD) or b"", "little") == address:
-            return f"{name}[{', '.join(map(str, index)) or '()'}]"
-    return ""
+        yield int.from_bytes(_native.read(at, _WORD) or b"", "little")
 
 
 def _attribute(name: str, holder: _native.Subject, owners: Any) -> str:

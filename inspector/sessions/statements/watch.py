@@ -244,15 +244,20 @@ class StatementWatch:
 
 def _may_change(written: Written) -> bool:
     """Whether a statement may change an operand in place: it binds no name, or an item, or has `out=`."""
-    binds_an_item = any("[" in path for path in written.targets)
-    return written.kind == "other" or binds_an_item or not written.targets or "out=" in written.text
+    binds = written.kind in (
+        "assign",
+        "augmented",
+    )  # to what is no path by constants, where no target is known
+    no_name = any("[" in path for path in written.targets) or (binds and not written.targets)
+    return written.kind == "other" or no_name or "out=" in written.text
 
 
 def _each_once(found: Bound) -> Bound:
     """Of a view that repeats elements, as broadcast_to does, each byte once."""
-    if found.relation != "view" or isinstance(found.shared_bytes, Unknown):
+    whole, shared = found.bytes, found.shared_bytes
+    if found.relation != "view" or isinstance(whole, Unknown) or isinstance(shared, Unknown):
         return found
-    return replace(found, bytes=min(found.bytes, found.shared_bytes))  # type: ignore[type-var]
+    return replace(found, bytes=min(whole, shared))
 
 
 def _group(written: Written) -> tuple[str, int]:
