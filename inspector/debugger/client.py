@@ -101,10 +101,14 @@ class Client:
 
     def heard(self, limit: float) -> None:
         """Read the next messages. Raises EOFError, also when the broker exceeds `limit` or is stopped."""
-        while self.lines.waits(max(0.01, min(limit - time.monotonic(), LOOK_S))):
-            if time.monotonic() > limit or self._ends_stopped_broker():
-                raise EOFError
-        for message in self.lines.receive():
+        self.lines.stream.settimeout(max(0.01, min(limit - time.monotonic(), LOOK_S)))
+        try:  # neither select nor poll: they call C functions that a user may count here
+            messages = list(self.lines.receive())
+        finally:
+            self.lines.stream.settimeout(None)
+        if not messages and (time.monotonic() > limit or self._ends_stopped_broker()):
+            raise EOFError
+        for message in messages:
             self.state = message.get("state", self.state)
             self.ended = message.get("ended", self.ended)
             self.broker = message.get("broker", self.broker)

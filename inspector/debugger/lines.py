@@ -31,7 +31,7 @@ class Lines:
 
     def waits(self, seconds: float) -> bool:
         """Whether nothing can be read within so many seconds."""
-        watched = select.poll()  # select.select takes no number above 1023, which a user's process may have
+        watched = select.poll()
         watched.register(self.stream, select.POLLIN)
         return not watched.poll(seconds * 1000)
 
@@ -39,7 +39,7 @@ class Lines:
         """The messages that one read completes. Raises EOFError when the other side has closed."""
         try:
             read = self.stream.recv(1 << 16)
-        except BlockingIOError:
+        except (BlockingIOError, TimeoutError):
             return
         except OSError:
             read = b""
