@@ -5,11 +5,11 @@
 // lists, and of exact tuples and dicts, which the gc takes out of its lists when they cannot be part of a
 // cycle. Any other object that is not in a list may be half built; it is taken as it stands, without
 // references. Three things that tp_traverse leaves out are added: the keys of a dict whose keys are all
-// strings (dict_traverse skips them), and the parts of a code object and of an ndarray (no gc types). Keys
-// that instances share with their class belong to the class's key table, not to one dict, and are left out.
-// Two things that it tells too much are taken out: from 3.14 on the stack of a suspended frame may borrow
-// what a variable owns, and tp_traverse reports both; and a module may name what is dead (_asyncio its free
-// list).
+// strings (dict_traverse skips them), and the parts of a code object, a range and an ndarray (no gc types).
+// Keys that instances share with their class belong to the class's key table, not to one dict, and are left
+// out. Two things that it tells too much are taken out: from 3.14 on the stack of a suspended frame may
+// borrow what a variable owns, and tp_traverse reports both; and a module may name what is dead (_asyncio its
+// free list).
 //
 // Nothing is owned here: every reference passed to `visit` is borrowed and stays valid while the GIL is held.
 // SPDX-License-Identifier: MIT
@@ -45,6 +45,19 @@ static int visit_code(PyCodeObject *code /* borrowed */, visitproc visit, void *
     return 0;
 }
 
+// Objects/rangeobject.c; the same from 3.3 to 3.15. Each field is an int of its own, `length` too.
+typedef struct {
+    PyObject_HEAD PyObject *start, *stop, *step, *length; // owned
+} range_object;
+
+static int visit_range(const range_object *range /* borrowed */, visitproc visit, void *arg) {
+    Py_VISIT(range->start);
+    Py_VISIT(range->stop);
+    Py_VISIT(range->step);
+    Py_VISIT(range->length);
+    return 0;
+}
+
 int edges_has(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     if (compat_may_be_untracked(type)) {
@@ -53,7 +66,7 @@ int edges_has(PyObject *object) {
     if (PyType_HasFeature(type, Py_TPFLAGS_HAVE_GC) && (!type->tp_is_gc || type->tp_is_gc(object))) {
         return compat_gc_tracked(object);
     }
-    return type == &PyCode_Type || arrays_is(object);
+    return type == &PyCode_Type || type == &PyRange_Type || arrays_is(object);
 }
 
 #if COMPAT_SLOTS_TAGGED
@@ -125,6 +138,9 @@ int edges_visit(PyObject *object, visitproc visit, void *arg) {
     }
     if (type == &PyCode_Type) {
         return visit_code((PyCodeObject *)object, visit, arg);
+    }
+    if (type == &PyRange_Type) {
+        return visit_range((const range_object *)object, visit, arg);
     }
     if (arrays_is(object)) {
         int stop = arrays_visit(object, visit, arg);

@@ -63,7 +63,16 @@ def test_a_dealloc_that_miscounts_is_named(
     assert one["reason"].startswith(numbers) and "tp_dealloc" in one["cure"]
 
 
-BALANCED = ["type balanced", "balanced", "kept", "resized", "once: balanced", "once: kept", "once: iterated"]
+BALANCED = [
+    "type balanced",
+    "balanced",
+    "kept",
+    "ranges",
+    "resized",
+    "once: balanced",
+    "once: kept",
+    "once: iterated",
+]
 
 
 @pytest.mark.quick

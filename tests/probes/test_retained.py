@@ -159,3 +159,11 @@ def test_threads_may_run_meanwhile() -> None:
         stop.set()
         for thread in threads:
             thread.join()
+
+
+def test_a_range_keeps_its_numbers() -> None:
+    """No tp_traverse tells of them; `length` is an int of its own that no attribute returns."""
+    bounds = [10**30, 10**31, 10**6]
+    own = sum(map(sys.getsizeof, (*bounds, (bounds[1] - bounds[0]) // bounds[2]))) + sys.getsizeof(range(1))
+    found = look(range(*(int(str(bound)) for bound in bounds)))
+    assert (found.objects, found.retained_bytes) == (5, own)

@@ -182,6 +182,8 @@ def judged() -> dict[str, Any]:
     for name in HONEST:
         call = getattr(corpus, name)
         answers[name] = told(inspector.leaks("leak_corpus").run(lambda: call(leak_corpus.argument(name))))
+    ranges: list[range] = []
+    answers["ranges"] = told(inspector.leaks("leak_corpus").run(lambda: ranges.append(range(int("500000")))))
     answers["resized"] = finished_between()
     three = lambda: [slotted.KeepsType() for _ in range(3)]  # noqa: E731
     answers["type more"] = told(inspector.leaks("slotted").run(three))

@@ -38,12 +38,20 @@ def _builtin_layouts() -> Layouts:
     code = _sample_function(object()).__code__
     names = ("co_consts", "co_names", "co_filename", "co_name", "co_qualname")
     tables = ("co_linetable", "co_exceptiontable")
-    numbers = range(10**30, 3 * 10**30, 10**29)
     return (
         (types.CodeType, (*offsets(code, names + tables), *_code_fields())),
-        (range, tuple(offsets(numbers, ("start", "stop", "step")))),
+        (range, _range_fields()),
         *_lru_layout(),
     )
+
+
+def _range_fields() -> tuple[int, ...]:
+    """Offsets of its three bounds, and of its length, which no attribute returns."""
+    numbers = range(10**30, 3 * 10**30, 10**29)
+    raw = _native.read(id(numbers), range.__basicsize__) or b""
+    owned = (id(numbers.start), id(numbers.stop), id(numbers.step), id(len(numbers)))
+    words = struct.unpack(f"={len(raw) // 8}Q", raw)
+    return tuple(8 * n for n, word in enumerate(words) if n > 1 and word in owned)
 
 
 def _code_fields() -> tuple[int, ...]:
