@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import ctypes
 import re
 import subprocess
 import sys
@@ -73,6 +74,58 @@ def test_a_leak_of_c_is_told_with_its_line_and_library(grows: Any) -> None:
     assert found.bytes == pytest.approx(60e6, rel=0.3)
     assert (found.site.text, found.allocator) == ("grows.leak(1_000_000)", "malloc")
     assert found.library.startswith("grows.") and "leak" in found.native[0]
+
+
+def of_c() -> Any:
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = libc.strdup.restype = libc.realloc.restype = ctypes.c_void_p
+    libc.malloc.argtypes, libc.free.argtypes = [ctypes.c_size_t], [ctypes.c_void_p]
+    libc.realloc.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    return libc
+
+
+def test_what_ctypes_asks_of_malloc_is_told_with_its_line() -> None:
+    libc, kept = of_c(), list[int]()
+
+    def run() -> None:
+        for _ in range(60):
+            block = libc.malloc(1_000_000)
+            kept.append(ctypes.memset(block, 1, 1_000_000))
+            libc.free(libc.realloc(libc.malloc(900_000), 1_100_000))
+
+    (found,) = of_this_file(growth := sampled(run))
+    assert found.bytes == pytest.approx(60e6, rel=0.3)
+    assert (found.site.text, found.allocator) == ("libc.malloc(1_000_000)", "malloc")
+    assert found.library.startswith("_ctypes.") and "(_ctypes)" in next(asked_for(growth)).text
+    for block in kept:
+        libc.free(block)
+
+
+def test_texts_that_c_copied_are_told() -> None:
+    libc, kept = of_c(), list[int]()
+    run = lambda: kept.extend(libc.strdup(b"y" * 50_000) for _ in range(600))  # noqa: E731
+    (found,) = of_this_file(sampled(run))
+    assert found.bytes == pytest.approx(30e6, rel=0.4) and found.allocator == "strdup"
+    for block in kept:
+        libc.free(block)
+
+
+def test_what_cffi_asks_of_malloc_is_told() -> None:
+    cffi = pytest.importorskip("cffi", reason="cannot be installed")
+    ffi = cffi.FFI()
+    ffi.cdef("void *malloc(size_t); void free(void *);")
+    libc, kept = ffi.dlopen(None), list[Any]()
+
+    def run() -> None:
+        for _ in range(60):
+            kept.append(libc.malloc(1_000_000))
+            ffi.memmove(kept[-1], bytes(1_000_000), 1_000_000)
+            libc.free(libc.malloc(1_000_000))
+
+    (found,) = (row for row in of_this_file(sampled(run)) if row.allocator == "malloc")
+    assert found.bytes == pytest.approx(60e6, rel=0.3) and "_cffi_backend" in found.library
+    for block in kept:
+        libc.free(block)
 
 
 def test_small_objects_and_lists_that_grow_are_told() -> None:

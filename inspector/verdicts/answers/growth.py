@@ -20,13 +20,13 @@ STEADY: Final = 0.1
 """Of the whole, in each quarter of the time."""
 
 
-def asked_for(growth: Growth) -> Iterator[Answer]:
-    """The lines that asked for most of what is still in use; nothing where that is little."""
+def asked_for(growth: Growth, runs: int = 1) -> Iterator[Answer]:
+    """The lines that asked for most of what is still in use, in all runs; nothing where that is little."""
     least = max(LEAST_BYTES, LEAST_SHARE * sum(row.bytes for row in growth.sources))
     rows = [row for row in growth.sources if row.bytes >= least][:MOST_NAMED]
     if not rows:
         return
-    text = "; ".join(_asked(row) for row in rows)
+    text = "; ".join(_asked(row, runs) for row in rows)
     told = sum(row.bytes for row in rows)
     certain = not any(row.beside for row in rows)
     yield answer(
@@ -34,13 +34,21 @@ def asked_for(growth: Growth) -> Iterator[Answer]:
     )
 
 
-def _asked(row: GrowthSource) -> str:
-    who = row.library if row.allocator != "MemoryPool" else f"{row.library}, from Arrow's pool"
+def _asked(row: GrowthSource, runs: int) -> str:
+    who = _library(row)
+    amount = f"{size(row.bytes)}, {size(row.bytes // runs)} a run" if runs > 1 else size(row.bytes)
     if row.beside:
-        text = f"{who or 'C code'} asked for {size(row.bytes)} on a thread of its own while {where(row)} ran"
+        text = f"{who or 'C code'} asked for {amount} on a thread of its own while {where(row)} ran"
     else:
-        text = f"{where(row)} asked for {size(row.bytes)}{f' ({who})' if who else ''}"
+        by = f" ({who})" if who else ""
+        text = f"{where(row)} asked for {amount}{by}"
     return f"{text}, which is still in use{_pace(row)}"
+
+
+def _library(row: GrowthSource) -> str:
+    """Who asked the allocator, without the version of Python in an extension's name; "": Python itself."""
+    name = row.library.partition(".cpython-")[0].partition(".abi3.")[0]
+    return f"{name}, from Arrow's pool" if row.allocator == "MemoryPool" else name
 
 
 def where(row: GrowthSource) -> str:

@@ -16,10 +16,14 @@
     ALLOCATOR(aligned_alloc, second) \
     ALLOCATOR(memalign, second) \
     ALLOCATOR(posix_memalign, stored) \
+    ALLOCATOR(strdup, text) \
+    ALLOCATOR(strndup, some_text) \
     ALLOCATOR(mmap, mapped) \
     ALLOCATOR(mmap64, mapped) \
     ALLOCATOR(free, freed) \
-    ALLOCATOR(munmap, unmapped)
+    ALLOCATOR(munmap, unmapped) \
+    ALLOCATOR(ffi_call, foreign) \
+    ALLOCATOR(cffistatic_ffi_call, foreign)
 // Python's domains, and the pools of Arrow.
 #define GROWTH_OTHERS(ALLOCATOR) \
     ALLOCATOR(PyMem_RawMalloc, ) \
@@ -80,6 +84,7 @@ uint64_t growth_watched_ns(void); // from the begin to the end, or to now
 
 // hooks.c, domains.c, arrow_pools.c: arm and disarm. Both need the GIL.
 extern const got_source growth_source __attribute__((visibility("hidden")));
+void growth_foreign_find(void); // libffi's function, which only ctypes and cffi see
 void growth_domains_arm(void);
 void growth_domains_disarm(void);
 int growth_pools_arm(void); // number of pools that are hooked

@@ -23,6 +23,7 @@ static PyObject *growth_begin(PyObject *module, PyObject *args) {
     growth_borrows = borrows;
     growth_start(wanted);
     got_source_find_addresses(&growth_source);
+    growth_foreign_find();
     if (got_patch(GOT_GROWTH, GOT_RECORD, NULL, &patched) < 0) {
         return NULL;
     }

@@ -22,6 +22,7 @@
 // read-only again. Nothing is ever freed, as code may still hold a trampoline. Needs the GIL.
 // SPDX-License-Identifier: MIT
 #include "trace/arm/got.h"
+#include "trace/capi/foreign_calls.h"
 #include "trace/capi/hooks.h"
 #include "trace/record/record.h"
 
@@ -76,10 +77,19 @@ static int is_known(void **address) {
     return 0;
 }
 
+// libffi's call, for ctypes and cffi: cffi's wheels contain a copy and call it through their own table, and
+// the copy of _ctypes may be one that no other object sees.
+static int is_foreign_call(const char *name) { return foreign_find(name) != NULL; }
+
+static int may_be_own(const got_module *module, const char *name) {
+    return module->family == GOT_FOREIGN || module->family == GOT_CONVERSIONS ||
+           (module->family == GOT_GROWTH && is_foreign_call(name));
+}
+
 static void slot_add(const relocation *found, void *argument) {
     got_module *module = argument;
     const exports_row *function = got_function(module->family, found->name);
-    if (!function || (found->is_own && module->family != GOT_FOREIGN && module->family != GOT_CONVERSIONS) ||
+    if (!function || (found->is_own && !may_be_own(module, found->name)) ||
         (found->is_value && (module->family >= GOT_FREEING || exports_is_compared(found->name))) ||
         (module->is_host && is_known(found->address))) {
         return;
@@ -175,8 +185,8 @@ static int original_find(const struct dl_phdr_info *object, got_slot *slot, void
     uint32_t number = (uint32_t)(slot - slots);
     void *exported = slot->function->address, *original = held;
     if (held != exported && relocations_inside(object, held)) { // lazy binding: not bound yet
-        int local = slot->function->row == GOT_FOREIGN_ROW;     // of a library that only this object sees
-        original = local ? NULL : dlsym(RTLD_DEFAULT, slot->function->name);
+        int is_local = is_foreign_call(slot->function->name);   // of a library that only this object sees
+        original = is_local ? NULL : dlsym(RTLD_DEFAULT, slot->function->name);
         original = original ? original : exported;
     }
     slot->chained = exported && original != exported;

@@ -25,22 +25,6 @@
 enum { FUNCTIONS_MAX = 4096, FUNCTIONS_FIRST = 1 << 20, ARGUMENTS_MAX = 12 };
 enum { TYPE_FLOAT = 2, TYPE_LONG_DOUBLE = 4, TYPE_COUNT = 16 };
 
-typedef struct foreign_type {
-    size_t size;
-    uint16_t alignment, type;
-    struct foreign_type **elements;
-} foreign_type;
-
-typedef struct {
-    int abi;
-    uint32_t count;
-    foreign_type **types; // borrowed, like what follows
-    foreign_type *result;
-} foreign_interface;
-
-typedef void (*foreign_function)(void);
-typedef void (*foreign_caller)(foreign_interface *, foreign_function, void *, void **);
-
 int foreign_open;
 
 // By libffi's type number: void, int, float, double, long double, u8, s8, ... s64, struct, pointer, complex.
@@ -82,7 +66,7 @@ static void locate(event *record) {
     ring_here.code = 0;
 }
 
-static uint64_t word_of(const foreign_type *type, const void *value) {
+uint64_t foreign_word(const foreign_type *type, const void *value) {
     uint64_t word = 0;
     if (type->type == TYPE_FLOAT || type->type == TYPE_LONG_DOUBLE) {
         double wide =
@@ -117,7 +101,7 @@ static void call_recorded(foreign_caller caller, foreign_interface *call, foreig
     record.val = call->count - shown;
     locate(&record);
     for (uint32_t i = 0; i < shown; i++) {
-        words[i] = word_of(call->types[i], values[i]);
+        words[i] = foreign_word(call->types[i], values[i]);
     }
     record.start = ring_start_ticks();
     {
@@ -131,7 +115,7 @@ static void call_recorded(foreign_caller caller, foreign_interface *call, foreig
         for (uint32_t i = 0; i < shown; i++) {
             write_value(&record, i + 1, call->types[i], words[i], 0);
         }
-        uint64_t returned = result && call->result->type ? word_of(call->result, result) : 0;
+        uint64_t returned = result && call->result->type ? foreign_word(call->result, result) : 0;
         write_value(&record, 0, call->result, returned, EVENT_FLAG_OUTPUT);
     }
     errno = error;

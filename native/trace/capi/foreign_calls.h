@@ -5,6 +5,24 @@
 
 #include "trace/capi/slot_table.h"
 
+// As libffi describes a call (https://github.com/libffi/libffi, include/ffi.h.in).
+typedef struct foreign_type {
+    size_t size;
+    uint16_t alignment, type;
+    struct foreign_type **elements;
+} foreign_type;
+
+typedef struct {
+    int abi;
+    uint32_t count;
+    foreign_type **types; // borrowed, like what follows
+    foreign_type *result;
+} foreign_interface;
+
+typedef void (*foreign_function)(void);
+typedef void (*foreign_caller)(foreign_interface *, foreign_function, void *, void **);
+
+uint64_t foreign_word(const foreign_type *type, const void *value); // an argument or result, widened
 // The function that makes such calls, as slots import it.
 const exports_row *foreign_find(const char *name); // borrowed, or NULL
 void *foreign_hook(uint16_t row);
