@@ -51,6 +51,7 @@ class Held:
     address looks kept."""
     references: int | Unknown
     bytes: int | Unknown
+    """Of all that it reaches, with what that keeps unseen: an index, a graph, the rest of a base."""
     where: str = field(default="", compare=False)
     """Addresses of its blocks, "7f00-7f10 7f80-7f90", if it is nothing else. A str: no census counts it."""
 

@@ -36,7 +36,7 @@ from inspector.report import Report
 from inspector.sessions.memory import memory
 from inspector.tracing.events.code_places import NOWHERE, of_code
 from inspector.verdicts.answers.growth import asked_for
-from inspector.verdicts.differences import grown_most, native_growth, watched_growth
+from inspector.verdicts.differences import LEAST_NATIVE_BYTES, grown_most, native_growth, watched_growth
 
 SAMPLE_BYTES: Final = 1 << 19
 """Mean distance of two samples."""
@@ -83,13 +83,13 @@ class Sampled:
     def growth(self, before: Account | None = None) -> Growth:
         """What the block left; with the account of the time before, also by row of the account. Once."""
         change = resident_bytes() - self._resident
+        more = grown(before, accounted()[0]) if before is not None else ()  # before symbols are looked up
         rows, sites, dropped, watched = _native.growth_read() if self._has_samples else ([], {}, 0, 0)
         sources = _sources(rows, sites, watched, self._cells)
         mean = SAMPLE_BYTES if self._has_samples else 0
         if self._has_samples:
             _native.growth_forget()
             self._has_samples = False
-        more = grown(before, accounted()[0]) if before is not None else ()
         return Growth(change, more, sources, mean, dropped, watched)
 
 
@@ -276,16 +276,22 @@ def _in_use(account: Account) -> int:
     return sum(account.row(kind).resident_bytes for kind in IN_USE)
 
 
+def _by_the_user(growth: Growth) -> int:
+    """Bytes that lines of the user's own asked for: this tool asks for memory too."""
+    files = ((row.site.file, row.bytes) for row in growth.sources)
+    return sum(bytes_ for file, bytes_ in files if isinstance(file, str) and is_users(file))
+
+
 def with_growth(report: Report, before: Account, runs: int, sampled: Sampled) -> Report:
-    """The report; with the native memory that `runs` runs of the code left, if it is much, and who asked.
+    """The report; with the memory that `runs` runs of the code left, if it is much, and who asked for it.
 
     It stands first, unless a fault was found.
     """
-    said = tuple(native_growth(grown(before, memory()), runs))
-    if not said:
-        return report
+    native = tuple(native_growth(grown(before, memory()), runs))
     found = sampled.growth()
-    said += tuple(asked_for(found))
+    if not native and _by_the_user(found) < LEAST_NATIVE_BYTES:
+        return report
+    said = (*native, *asked_for(found, runs))
     told = report.answers.rows
     rows = (*told, *said) if report.leaks.verdicts else (*said, *told)
     return Report(report.name, report.facts | {"answers": Answers(rows), "growth": found})

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from inspector.facts.account import KINDS, Grown
@@ -50,7 +51,7 @@ def answers(fact: Difference, growth: Growth | None = None) -> Iterator[Answer]:
     is_told = growth and sum(row.bytes for row in growth.sources) - max(more, 0) >= beside / 2
     asked = tuple(asked_for(growth)) if growth and is_told else ()
     if beside >= max(LEAST_GROWN_BYTES, more):
-        yield _beside(beside, fact)
+        yield _beside(beside, fact, more)
         yield from asked
     views = [row for row in fact.names if row.of]
     gone = [row for row in fact.names if row.change == "gone"]
@@ -61,7 +62,7 @@ def answers(fact: Difference, growth: Growth | None = None) -> Iterator[Answer]:
     if gone:
         yield _gone(gone, fact.bytes - more)
     if LEAST_GROWN_BYTES <= beside < more:
-        yield _beside(beside, fact)
+        yield _beside(beside, fact, more)
         yield from asked
 
 
@@ -120,9 +121,10 @@ def _gone(rows: Sequence[NameChange], change: int) -> Answer:
     return answer("names-gone", text, "difference.names", about=tuple(row.name for row in rows))
 
 
-def _beside(bytes_: int, fact: Difference) -> Answer:
+def _beside(bytes_: int, fact: Difference, named: int) -> Answer:
     text = f"The process grew by {size(bytes_)} that no name holds"
-    if rows := [row for row in fact.grew if row.bytes >= LEAST_SHARE * bytes_][:MOST_NAMED]:
+    grew = _without(fact.grew, named)
+    if rows := [row for row in grew if row.bytes >= LEAST_SHARE * bytes_][:MOST_NAMED]:
         text += f": {listed(map(_where, rows))}."
     else:
         text += f" ({_covered(fact)}); `%inspect` says what is kept beyond names."
@@ -134,6 +136,15 @@ def _beside(bytes_: int, fact: Difference) -> Answer:
         costs_bytes=bytes_,
         nothing=_names(fact),
     )
+
+
+def _without(rows: Sequence[Grown], named: int) -> Iterator[Grown]:
+    """The rows without what names hold, which is memory of buffers and of Python objects."""
+    for row in sorted(rows, key=lambda row: row.kind != "buffers"):
+        less = min(named, row.bytes) if row.kind in ("buffers", "objects") else 0
+        named -= less
+        if row.bytes > less:
+            yield replace(row, bytes=row.bytes - less)
 
 
 def native_growth(rows: Sequence[Grown], runs: int) -> Iterator[Answer]:

@@ -56,3 +56,13 @@ def test_a_copy_of_the_process_runs_the_cell(shown: Shown, shell: Any) -> None:
     assert "without_the_gil called PyLong_FromLong without the GIL" in said
     assert "again in each of 3 runs" in " ".join(said.split())
     assert "changed" not in shell.user_ns  # it was lost with the copy
+
+
+def test_a_cache_that_grows_is_told_by_line_and_run(shown: Shown) -> None:
+    """No call of native code is at fault, and the process grows all the same."""
+    shown("kept, numbers = [], iter(range(10**6))")
+    said = " ".join(
+        shown("%%inspect_leaks --repeat 2\nkept.append('x%d' % next(numbers) * 1_000_000)").split()
+    )
+    shown("del kept")
+    assert "'x%d' % next(numbers) * 1_000_000 in line 1 asked for " in said and "MB a run" in said

@@ -42,6 +42,16 @@ def test_growth_that_no_name_holds_comes_first_where_it_is_more() -> None:
     assert len(said([new], 2_000_000, 2_500_000)) == 1
 
 
+def test_what_names_hold_is_not_told_as_memory_that_no_name_holds() -> None:
+    new = NameChange("w", "born", "list", 1, 100_000_000)
+    rows = (Grown("buffers", 95_000_000, "numpy.ndarray"), Grown("free", 43_000_000, "glibc's malloc"))
+    fact = Difference(0, 0, 150_000_000, (), (new,), 0, grew=rows)
+    assert [one.text for one in answers(fact)] == [
+        "`w` holds 100 MB more.",
+        "The process grew by 50 MB that no name holds: 43 MB more free memory that `glibc's malloc` keeps.",
+    ]
+
+
 def test_where_it_grew_is_told_by_the_rows_of_the_account() -> None:
     rows = (Grown("mapped", 250_000_000, "libarrow.so"), Grown("free", 9_000_000, "glibc's malloc"))
     fact = Difference(0, 0, 251_000_000, (), (), 0, grew=rows)
@@ -66,6 +76,15 @@ def test_real_names() -> None:
     names.update(view=names["big"][::2], own=np.ones(10_000))
     change = {row.name: row for row in (inspector.snapshot(names) - before).names}
     assert (change["view"].of, change["own"].of) == ("big", "") and change["own"].bytes >= 80_000
+
+
+def test_what_a_view_keeps_beyond_the_names_is_its_names() -> None:
+    names: dict[str, object] = {}
+    before = inspector.snapshot(names)
+    names.update(part=np.ones(100_000)[:10], whole=(whole := np.ones(50_000)), of_whole=whole[:10])
+    held = {row.name: row.bytes for row in (inspector.snapshot(names) - before).names}
+    assert isinstance(held["part"], int) and 800_000 <= held["part"] < 801_000
+    assert isinstance(held["of_whole"], int) and held["of_whole"] < 1_000
 
 
 def test_a_list_with_more_than_views_is_no_view() -> None:

@@ -64,18 +64,20 @@ def _names(names: dict[str, Any]) -> tuple[tuple[Held, ...], int | Unknown, bool
     """(what each name holds, the resident memory, whether that is all that they reach)."""
     if not names:
         return (), resident_bytes(), True
-    from inspector.objects.reach.reached import reached  # the adapters with it
+    from inspector.objects.reach.kept import more_behind  # the adapters with it
+    from inspector.objects.reach.reached import reached
 
     rows = _native.names(names)
     subjects = [x if type(x := names[row[0]]) is _native.Subject else _native.Subject(x) for row in rows]
     found, complete = reached(subjects, (names,))
-    held = tuple(_held(*pair) for pair in zip(rows, found, strict=True))
+    held = tuple(_held(*one) for one in zip(rows, found, more_behind(found), strict=True))
     return held, resident_bytes(), complete
 
 
-def _held(row: _Row, of: Reached) -> Held:
+def _held(row: _Row, of: Reached, behind_bytes: int) -> Held:
     name, type_name, address, references, _ = row
     count = Unknown("immortal: its count has no meaning") if references is None else references
     is_whole = len(of.blocks) <= MOST_BLOCKS and of.own_bytes <= MOST_OWN_BYTES
     where = " ".join(f"{b.range.start:x}-{b.range.stop:x}" for b in of.blocks) if is_whole else ""
-    return Held(name, type_name, f"{address:#x} {type_name}", count, of.bytes or row[4], where)
+    held = (of.bytes or row[4]) + behind_bytes
+    return Held(name, type_name, f"{address:#x} {type_name}", count, held, where)

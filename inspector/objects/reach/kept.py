@@ -15,7 +15,7 @@ from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.layers.pages import residency, resident_bytes
 from inspector.objects.layouts.overlap import Nested, merged
-from inspector.objects.reach.reached import Reached
+from inspector.objects.reach.reached import Reached, piece_of
 from inspector.objects.reach.tracebacks import variables
 
 Spans = list[tuple[int, int]]
@@ -72,6 +72,12 @@ class Union:
             self.strided = [piece for piece in self.strided if piece not in met]
         self.spans = after
         return max(grown, 0)
+
+
+def more_behind(found: Sequence[Reached]) -> list[int]:
+    """What each root keeps beyond what it shows, and beyond what any root shows or one before it keeps."""
+    union = Union([piece_of(block) for of in found for block in of.blocks])
+    return [union.add([(block.range.start, block.range.stop) for block in of.behind]) for of in found]
 
 
 def _bytes(spans: Spans) -> int:
