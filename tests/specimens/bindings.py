@@ -5,6 +5,7 @@ import functools
 import importlib
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 from types import ModuleType
@@ -78,6 +79,32 @@ def total(cnp.ndarray[double, ndim=1] x):
 """
 
 
+STEPPED = {
+    ".pyx": """def doubled(list values):
+    cdef double total = 0
+    for value in values:
+        total += value
+    return 2 * total
+""",
+    ".cpp": """#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+namespace py = pybind11;
+double halved(double value) {
+    double half = value / 2;
+    return half;
+}
+PYBIND11_MODULE(stepped_cpp, m) {
+    m.def("halved", &halved);
+    m.def("filled", [](py::array_t<double> x, double first) {
+        double *values = x.mutable_data();
+        for (int i = 0; i < x.size(); i++)
+            values[i] = first + i;
+        return values[0];
+    });
+}
+""",
+}
+"""Of `stepped`: functions whose lines a debugger shows."""
 MADE = {"pybind11": PYBIND11, "nanobind": NANOBIND, "cython": CYTHON, "cython_numpy": CYTHON_NUMPY}
 
 
@@ -93,6 +120,19 @@ def leaks_of(binding: str) -> ModuleType:
     return _bound(
         f"leaks_of_{binding}", binding, leaks_of_bindings.source(binding), OPTIMIZED, (*C, "-g", "-O1")
     )
+
+
+def stepped(folder: Path) -> None:
+    """Make `stepped_pyx` by Cython and `stepped_cpp` by pybind11, with lines, beside their sources."""
+    source = folder / "stepped_pyx.pyx"
+    source.write_text(STEPPED[".pyx"])
+    command = [sys.executable, "-m", "cython", "-3", "--line-directives", source.name]
+    subprocess.run(command, check=True, capture_output=True, cwd=folder)
+    (folder / "stepped_cpp.cpp").write_text(STEPPED[".cpp"])
+    include = [f"-I{sysconfig.get_path('include')}", f"-I{importlib.import_module('pybind11').get_include()}"]
+    for command, name in ((C, "stepped_pyx.c"), (CPP, "stepped_cpp.cpp")):
+        library = name.partition(".")[0] + sysconfig.get_config_var("EXT_SUFFIX")
+        subprocess.run([*command, "-g", *include, name, "-o", library], check=True, cwd=folder)
 
 
 def _bound(name: str, binding: str, text: str, cpp: tuple[str, ...], c: tuple[str, ...]) -> ModuleType:

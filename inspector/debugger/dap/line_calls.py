@@ -29,6 +29,8 @@ _OPERATORS = {
     ast.BitAnd: "__and__", ast.BitOr: "__or__", ast.BitXor: "__xor__", ast.LShift: "__lshift__",
     ast.RShift: "__rshift__",
 }  # fmt: skip
+_PYBIND11_IMPL, _NANOBIND_IMPL = 48, 32
+"""Of function_record and of func_data (tracing/arm/bound_functions.py): the function that a template made."""
 Entry = tuple[str, int, int]
 """Name, address, flags of the method table (0: none)."""
 
@@ -115,7 +117,16 @@ def entries(value: Any, depth: int = 0) -> Iterator[Entry]:
     at, kind = id(value), type(value)
     if value is _MISSING or depth > _DEPTH_MAX:
         return
-    if kind is types.BuiltinFunctionType or kind.__name__ == "cython_function_or_method":
+    if kind is types.BuiltinFunctionType and (record := _of_pybind11(value.__self__)):
+        yield value.__name__, _word(record + _PYBIND11_IMPL), 0
+        yield (
+            value.__name__,
+            _word(record + _PYBIND11_IMPL + 8),
+            0,
+        )  # of a function: its address; else no code
+    elif kind.__module__ == "nanobind" and kind.__name__ in ("nb_func", "nb_method"):
+        yield kind.__name__, _word(at + kind.__basicsize__ + _NANOBIND_IMPL), 0
+    elif kind is types.BuiltinFunctionType or kind.__name__ == "cython_function_or_method":
         yield _method(_word(at + _HEAD))
     elif kind in (types.MethodDescriptorType, types.ClassMethodDescriptorType):
         yield _method(_word(at + _HEAD + 24))
@@ -123,7 +134,7 @@ def entries(value: Any, depth: int = 0) -> Iterator[Entry]:
         yield value.__name__, _word(at + _HEAD + 32), 0
     elif kind is types.MethodWrapperType:
         yield from entries(_of_type(value.__self__, value.__name__), depth + 1)
-    elif kind is types.MethodType:
+    elif kind is types.MethodType or kind.__name__ == "instancemethod":
         yield from entries(value.__func__, depth + 1)
     elif kind is functools.partial:
         yield from entries(value.func, depth + 1)
@@ -157,6 +168,16 @@ def _made(kind: type) -> Iterator[Entry]:
         made_in_c = isinstance(owner.__dict__[name], (types.BuiltinFunctionType, types.WrapperDescriptorType))
         if owner is not object and made_in_c:
             yield f"{owner.__name__}.{name}", _word(_tail(owner) + offset), 0
+
+
+def _of_pybind11(given: Any) -> int:
+    """The function_record behind a function of pybind11's; 0 for other functions."""
+    name = type(given).__name__
+    if name == "PyCapsule":
+        told = _word(id(given) + _HEAD + 8)
+        name = ctypes.string_at(told, 24).decode("latin-1") if told else ""
+    is_one = name.startswith(("pybind11_function_record", "pybind11_detail_function_rec"))
+    return _word(id(given) + _HEAD) if is_one else 0
 
 
 def _tail(kind: type) -> int:

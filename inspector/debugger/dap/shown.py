@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from inspector.debugger.dap.cython_names import WRAPPER, authors
 from inspector.debugger.dap.native_side import NativeSide
 from inspector.debugger.dap.places import FIRST
 from inspector.debugger.dap.python_objects import PythonObjects, Seen, opened
@@ -58,7 +59,7 @@ class Shown:
     def stack(self, thread: int) -> list[Row]:
         """The merged frames; what lies between a call and the called function is one dim row."""
         found: list[Row] = []
-        python = -1
+        python, last = -1, ""
         for row in self._native.call("stack", thread=thread)["rows"]:
             frame = from_wire(Frame, row["frame"])
             if frame.kind == "python" and _runs(frame):
@@ -66,6 +67,9 @@ class Shown:
                     found.pop()
                 break
             python += frame.kind == "python"
+            name, last = last, authors(frame.function)
+            if frame.function.startswith(WRAPPER) and name == last:
+                continue
             if frame.plumbing:
                 if found and found[-1].get("presentationHint") != "subtle":
                     found.append(self._frame(frame, At(thread, -1, -1), {}))
@@ -83,7 +87,8 @@ class Shown:
             hint = {"presentationHint": "subtle"}
             return {"id": self._last, "name": "[interpreter]", "line": 0, "column": 0, **hint}
         library = "" if isinstance(frame.library, Unknown) else frame.library
-        name = frame.function if at.python >= 0 or not library else f"{frame.function} [{library}]"
+        function = frame.function if at.python >= 0 else authors(frame.function)
+        name = function if at.python >= 0 or not library else f"{function} [{library}]"
         said: Row = {"id": self._last, "name": name, "line": 0, "column": 0}
         if "pc" in row:
             said["instructionPointerReference"] = f"{row['pc']:#x}"

@@ -10,13 +10,15 @@ from typing import Any, Final
 
 import gdb
 
+from inspector.debugger.inside.authored import WRAPPER
 from inspector.debugger.inside.collecting import Collection
-from inspector.debugger.inside.editor_places import Once, Out, Reached, Wanted
-from inspector.debugger.inside.opened import Opened, Row, at_entry, without_lines
+from inspector.debugger.inside.editor_places import Once, Out, Reached, Wanted, at_entry, entered
+from inspector.debugger.inside.opened import Opened, Row, at_first_instruction, without_lines
 from inspector.debugger.inside.target_reader import frames_of, symbol
 from inspector.debugger.memory.loop_parts import LOOP
 from inspector.debugger.memory.merge import is_loop
 from inspector.debugger.presets.prototypes import parsed
+from inspector.facts.stack import Frame
 from inspector.facts.wire import to_wire
 
 _GOES: Final = {"step": "step &", "next": "next &", "finish": "finish &", "continue": "continue &"}
@@ -60,8 +62,8 @@ class Editor:
         """Stop this thread at the first of these functions; none of the interpreter's own."""
         self._do_never()
         for entry in entries:
-            if not self._of_interpreter(entry["address"]):
-                self._once.append(Once(thread, entry, self._reached.__setitem__))
+            for spec, flags in () if self._of_interpreter(entry["address"]) else entered(entry):
+                self._once.append(Once(thread, spec, flags, self._reached.__setitem__))
         self._planted()
         return {"armed": len(self._once)}
 
@@ -96,8 +98,8 @@ class Editor:
     def _do_hand_over(self, thread: int) -> Row:
         """Let a thread go on until it waits for the GIL again: it stands there, and Python's others run."""
         if waits := symbol(_WAITS):
-            entry = {"address": waits, "flags": 0}
-            self._once.append(Once(thread, entry, lambda _, reached: self._handing.add(thread)))
+            handed = Once(thread, at_entry(waits), 0, lambda _, reached: self._handing.add(thread))
+            self._once.append(handed)
             self._planted()
         return self._do_go(thread, "continue") | {"stops": bool(waits)}
 
@@ -126,7 +128,7 @@ class Editor:
         reached = self._reached.get(thread)
         at_place = reached is not None and level == 0 and reached.pc == frame.pc()
         if reached is not None and at_place and reached.flags:
-            return {"rows": at_entry(read, frame, reached.flags)}
+            return {"rows": at_first_instruction(read, frame, reached.flags)}
         prototype = (
             parsed(reached.prototype) if reached is not None and at_place and reached.prototype else None
         )
@@ -190,7 +192,7 @@ class Editor:
         """Whether a thread that stands between C and the evaluation loop goes on to the loop."""
         frames = list(frames_of(_DEPTH))
         facts = [self._reader.frame(one) for one in frames]
-        first = next((i for i, one in enumerate(facts) if not one.plumbing or is_loop(one)), 0)
+        first = next((i for i, one in enumerate(facts) if is_loop(one) or not _passes_on(one)), 0)
         if first == 0:
             return False
         try:
@@ -212,3 +214,8 @@ class Editor:
 
     def ended(self, code: int | None) -> None:
         """The process has ended: the broker tells."""
+
+
+def _passes_on(frame: Frame) -> bool:
+    """Whether a step out goes through this frame: in Cython the wrapper, which has lines of its own."""
+    return frame.plumbing or frame.function.startswith(WRAPPER)

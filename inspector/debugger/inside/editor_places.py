@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import gdb
 
+from inspector.debugger.inside.authored import authored, first_statement
 from inspector.debugger.inside.collecting import Collection, PlaceBreakpoint
 from inspector.debugger.inside.method_tables import rows
 
@@ -26,6 +27,8 @@ class Reached(NamedTuple):
     flags: int = 0
     """METH_... where the place is a method's first instruction; 0 otherwise."""
     prototype: str = ""
+    says: str = ""
+    """What a write changed, and who wrote."""
 
 
 Note = Callable[[int, Reached], None]
@@ -61,7 +64,7 @@ class Placed(PlaceBreakpoint):
 
     def stop(self) -> bool:
         """gdb calls this at each hit; False continues the program."""
-        if not super().stop() or _of_the_debugger(self.collection):
+        if not super().stop() or of_the_debugger(self.collection):
             return False
         place = self.wanted.place
         if self.hits < place.get("hits", 0):
@@ -74,7 +77,7 @@ class Placed(PlaceBreakpoint):
         return True
 
 
-def _of_the_debugger(collection: Collection) -> bool:
+def of_the_debugger(collection: Collection) -> bool:
     """Whether debugpy's own Python runs in the selected thread."""
     stack = collection.reader.stack(gdb.selected_thread().ptid[1], 0, "python")
     return bool(stack.frames) and any(own in str(stack.frames[0].library) for own in _OWN)
@@ -132,13 +135,10 @@ class Wanted:
 class Once(gdb.Breakpoint):
     """Stops one thread at a function's entry; all of a thread's go when one is reached."""
 
-    def __init__(self, thread: int, entry: dict[str, Any], note: Note) -> None:
-        address = of_cell(entry.get("name", ""), entry["address"])
-        spec = at_entry(address)
+    def __init__(self, thread: int, spec: str, flags: int, note: Note) -> None:
         super().__init__(spec, internal=True)
         self.silent = True
-        self.of_thread, self._note = thread, note
-        self._flags = entry["flags"] if spec == f"*{entry['address']:#x}" else 0
+        self.of_thread, self._note, self._flags = thread, note, flags
 
     def stop(self) -> bool:
         """Whether the thread is the one that was asked for."""
@@ -148,12 +148,23 @@ class Once(gdb.Breakpoint):
         return True
 
 
+def entered(entry: dict[str, Any]) -> list[tuple[str, int]]:
+    """Where to stop for a function that a Python line will call, and its METH_ flags where it is its first
+    instruction: in the author's code, where a binding's own function comes before it."""
+    address = of_cell(entry.get("name", ""), entry["address"])
+    own = authored(address)
+    found = [at_entry(one) for one in ([address] if own is None else own) if gdb.solib_name(one)]
+    return [(spec, entry["flags"] if spec == f"*{entry['address']:#x}" else 0) for spec in found]
+
+
 def at_entry(address: int) -> str:
     """Where to stop at a function: after its prologue where lines are known, else at its beginning."""
     found = gdb.find_pc_line(address)
     block = gdb.block_for_pc(address)
     if found.symtab is None or not found.line or block is None:
         return f"*{address:#x}"
+    if first := first_statement(address):
+        return f"*{first:#x}"
     while block.function is None and block.superblock is not None:
         block = block.superblock
     rows_inside = (one.pc for one in found.symtab.linetable() if one.line and address < one.pc < block.end)

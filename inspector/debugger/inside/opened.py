@@ -86,7 +86,7 @@ def _children(value: gdb.Value) -> Iterator[Variable]:
             yield Variable(field.name or "(base)", str(field.type), value[field])
 
 
-def at_entry(read: NativeValues, frame: gdb.Frame, flags: int) -> list[Row]:
+def at_first_instruction(read: NativeValues, frame: gdb.Frame, flags: int) -> list[Row]:
     """The arguments of a method at its first instruction, by its METH_ flags (methodobject.h; x86-64)."""
     one, two, three, four = (int(frame.read_register(name)) & _WORD for name in ("rdi", "rsi", "rdx", "rcx"))
     found = [("self", one)]

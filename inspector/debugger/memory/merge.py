@@ -49,6 +49,8 @@ _PLUMBING_BEGINS: Final = (
     "__Pyx_CyFunction_",
     "_PyEval_EvalFrameDefault",
 )
+_BINDINGS: Final = ("/pybind11/", "/nanobind/")
+"""Folders of headers whose lambdas have no name of theirs."""
 
 
 def is_plumbing(function: str, library: str | Unknown) -> bool:
@@ -68,7 +70,9 @@ def is_loop(frame: Frame) -> bool:
 
 def marked(frame: Frame) -> Frame:
     """The native frame with `plumbing` set."""
-    return replace(frame, plumbing=True) if is_plumbing(frame.function, frame.library) else frame
+    in_header = not isinstance(frame.line, Unknown) and any(one in frame.line for one in _BINDINGS)
+    plumbing = in_header or is_plumbing(frame.function, frame.library)
+    return replace(frame, plumbing=True) if plumbing else frame
 
 
 def merged(native: Iterable[Frame], segments: Sequence[Sequence[Frame]]) -> tuple[Frame, ...]:

@@ -1,0 +1,53 @@
+"""An editor steps into the author's own line where a binding generator's function stands before it."""
+
+# SPDX-License-Identifier: MIT
+from pathlib import Path
+
+import bindings
+import pytest
+from dap_client import Editor
+
+pytestmark = [pytest.mark.debugger, pytest.mark.timeout(180)]
+PROGRAM = """import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import stepped_cpp
+import stepped_pyx
+zeros = np.zeros(4)
+def work():
+    four = stepped_cpp.halved(8.0)
+    six = stepped_pyx.doubled([1.0, 2.0])
+    first = stepped_cpp.filled(zeros, four)
+    return four + six + first
+assert work() == 14.0
+"""
+LINES = {"halved": 8, "stepped_pyx.doubled": 9, "operator()": 10}
+"""The functions, and the lines of `work` that call them."""
+
+
+def test_into_cython_a_function_and_a_lambda_of_pybind11_and_out(tmp_path: Path) -> None:
+    bindings.stepped(tmp_path)
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    with Editor() as editor:
+        begin = {str(program): [LINES["halved"]]}
+        arguments = {"args": [str(tmp_path)], "console": "internalConsole"}
+        editor.begun("launch", program=str(program), source=begin, **arguments)
+        thread = editor.event("stopped")["threadId"]
+        for name, line in LINES.items():
+            stack = step(editor, "stepIn", thread)
+            assert [row[0] for row in stack] == [name, "[interpreter]", "work", "<module>"]
+            kind = ".pyx" if "pyx" in name else ".cpp"
+            text = bindings.STEPPED[kind].splitlines()[stack[0][1] - 1]
+            assert text.strip().startswith(("cdef double total", "double half", "double *values"))
+            assert step(editor, "next", thread)[0][1] > stack[0][1]
+            assert step(editor, "stepOut", thread)[0] == ("work", line)
+            assert step(editor, "next", thread)[0] == ("work", line + 1)
+        editor.ask("continue", threadId=thread)
+        editor.event("exited", exitCode=0)
+
+
+def step(editor: Editor, how: str, thread: int) -> list[tuple[str, int]]:
+    editor.ask(how, threadId=thread)
+    stack = editor.stack(editor.event("stopped")["threadId"])
+    return [(frame["name"].partition(" [")[0], frame["line"]) for frame in stack]
