@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help mutants wild corpus pictures demo docs reference examples changelog test test-all sid faults wheels seeds soak lab lint format bench sanitize system clean
+.PHONY: help mutants wild planted corpus pictures demo docs reference examples changelog test test-all sid faults wheels seeds soak lab lint format bench sanitize system clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -82,6 +82,10 @@ mutants: system ## three real extensions, mutated: what a debug build proves fau
 wild: ## the finder of leaks on a hundred packages of others, into docs/wild.md; an hour, goes on where stopped; ONLY=ujson
 	@$(PYTHON3) .ci/ready.py test
 	@$(BIN)/python -P .ci/wild/rig.py $(if $(ONLY),--only $(ONLY))
+
+planted: system ## faults planted into ten packages: which are told, with which function, into docs/planted.md; ONLY=pyrsistent
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/python -P .ci/wild/planted/plant.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 corpus: system ## the table of what a trace says of 573 operations, into docs/benchmarks.md
 	@$(PYTHON3) .ci/trace_table.py corpus

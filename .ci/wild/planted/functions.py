@@ -1,0 +1,87 @@
+"""Names of C functions: of return addresses, and of what stands behind a method's name in Python."""
+
+# SPDX-License-Identifier: MIT
+import bisect
+import ctypes
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+WORD = ctypes.sizeof(ctypes.c_void_p)
+METHOD, WRAPPED = 40, 48
+"""Where a descriptor has its PyMethodDef or PyGetSetDef, and a slot's wrapper the slot's function."""
+TYPE_WORDS = 50
+SLOTS = {
+    "mp_ass_subscript": "__setitem__", "mp_subscript": "__getitem__", "nb_float": "__float__",
+    "nb_index": "__index__", "nb_int": "__int__", "sq_item": "__getitem__", "tp_call": "__call__",
+    "tp_init": "__init__", "tp_iter": "__iter__", "tp_iternext": "__next__", "tp_repr": "__repr__",
+    "tp_richcompare": "__eq__", "tp_str": "__str__",
+}  # fmt: skip
+"""The names by which verdicts know slots."""
+
+
+class Symbols:
+    """The functions of the extensions that are loaded."""
+
+    def __init__(self, modules):
+        self.modules = modules
+        self.starts = sorted(row for one in modules for row in _functions(one.__file__))
+
+    def named(self, addresses):
+        """The names of the functions in which these addresses lie."""
+        return {self._name(at) for at in addresses} - {"", "planted_here"}
+
+    def _name(self, address):
+        at = bisect.bisect_right(self.starts, (address, "~", 0)) - 1
+        start, name, size = self.starts[at] if at >= 0 else (0, "", 0)
+        return name if start <= address <= start + size else ""
+
+    def of_method(self, method):
+        """The C functions of a method, or of a type's slots, by its name in Python."""
+        *path, last = method.removesuffix("()").split(".")
+        found = self._found([*path, SLOTS.get(last, last)]) if method else None
+        return self.named(_pointers(found)) if found is not None else set()
+
+    def _found(self, parts):
+        """The object of this dotted name, looked for in its module, then in the extensions."""
+        for cut in range(len(parts) - 1, 0, -1):
+            if (name := ".".join(parts[:cut])) in sys.modules:
+                return _within(sys.modules[name], parts[cut:])
+        some = [_within(one, parts[-2:]) for one in self.modules]
+        return next((one for one in some if one is not None), None)
+
+
+def _within(holder, parts):
+    for part in parts:
+        holder = inspect.getattr_static(holder, part, None)
+    return holder
+
+
+def _functions(file):
+    """Address, name and size of each function of a library that is loaded."""
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    base = min(int(line.partition("-")[0], 16) for line in maps if line.endswith(file))
+    lines = subprocess.check_output(["nm", "-S", "--defined-only", file], text=True).splitlines()
+    for at, size, kind, name in (line.split() for line in lines if len(line.split()) == 4):
+        if kind in "tTwW":
+            yield base + int(at, 16), name.partition(".")[0], int(size, 16)
+
+
+def _pointers(found):
+    """Words that may be the address of the function behind it."""
+
+    def word(at):
+        return ctypes.c_void_p.from_address(at).value or 0
+
+    kind = type(found).__name__
+    if isinstance(found, type):
+        return {word(id(found) + at * WORD) for at in range(TYPE_WORDS)}
+    if kind == "wrapper_descriptor":
+        return {word(id(found) + WRAPPED)}
+    if kind in ("method_descriptor", "classmethod_descriptor", "getset_descriptor"):
+        row = word(id(found) + METHOD)
+        return {word(row + WORD), word(row + 2 * WORD)}
+    if kind == "builtin_function_or_method":
+        return {word(word(id(found) + 2 * WORD) + WORD)}
+    return set()
