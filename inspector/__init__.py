@@ -17,7 +17,7 @@ _ROOMS = {
     "inspector.sessions.running": "attach breakpoints stacks writes",
     "inspector.sessions.memory": "memory",
     "inspector.sessions.lost": "lost",
-    "inspector.sessions.growth": "growth",
+    "inspector.sessions.growth.block": "growth",
     "inspector.sessions.r": "r",
     "inspector.sessions.no_new": "no_new",
     "inspector.sessions.trace": "trace load",

@@ -117,7 +117,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     try:
         with ExitStack() as blocks:
             if budget is not None:
-                from inspector.sessions.growth import MemoryBudget
+                from inspector.sessions.growth.budget import MemoryBudget
 
                 blocks.enter_context(MemoryBudget(budget))
             for name, marker in found.items():

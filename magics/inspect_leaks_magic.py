@@ -19,7 +19,8 @@ from inspector.errors import InspectorError
 from inspector.faces.arguments import DRAW, LEAKS, ON, WRITE
 from inspector.report import Report
 from inspector.sessions import leaks
-from inspector.sessions.growth import Sampled, with_growth
+from inspector.sessions.growth.block import with_growth
+from inspector.sessions.growth.sampled import Sampled
 from inspector.sessions.leaks import Leaked
 from inspector.sessions.lost import lost, lost_since, with_lost
 from inspector.sessions.memory import memory

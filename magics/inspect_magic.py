@@ -26,7 +26,7 @@ from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
 from inspector.sessions.cell_changes import what_changed
-from inspector.sessions.growth import Sampled
+from inspector.sessions.growth.sampled import Sampled
 from inspector.sessions.memory import memory
 
 LARGEST = 4

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 NAME_CHARS = 60
 
 
+def library(address: int) -> Place:
+    """The file that `address` lies in; its symbol is not looked up, which may read megabytes of tables."""
+    image = _native.image(address)
+    if image is None:
+        return Place(Address(address), Unknown("in no loaded file"), Unknown("in no loaded file"), 0)
+    return Place(Address(address), image[0] or _program(), Unknown("not looked up"), address - image[2])
+
+
 def place(address: int) -> Place:
     """The place of `address`: its file by the dynamic linker, its symbol by dladdr(3), else by .symtab.
 

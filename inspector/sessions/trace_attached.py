@@ -1,10 +1,11 @@
-"""The verb trace on another live process: loads the extension there at a safe point, and stops it again."""
+"""A session inside another live process, a trace or sampled growth: begun at a safe point, and ended."""
 
 # SPDX-License-Identifier: MIT
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from inspector.debugger.attach.sampling import check_seconds, opened
 from inspector.debugger.attach.visiting import Doors, called, doors, forgotten, standing
 from inspector.debugger.memory import proc
 from inspector.facts.conversion import Trace
+from inspector.facts.growth import Growth
 from inspector.facts.remote import Samples
 from inspector.facts.unknown import Unknown
 from inspector.facts.waits import Waits
@@ -55,14 +57,23 @@ class Visited(Attached):
         stacks instead, and `Samples.instead` says why. Raises what `sample` raises.
         """
         check_seconds(seconds)
-        named = names_of(modules)
-        preflight.check_access(self.pid)
-        folder = Path(tempfile.mkdtemp(prefix="inspector-visit-"))
-        try:
-            _give(folder, self.pid)
-            return self._traced(folder, seconds, named, deadline_s)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        asked = {"session": "trace_launched", "modules": list(names_of(modules))}
+        with _folder(self.pid) as folder:
+            if why := self._inside(folder, seconds, asked, deadline_s):
+                return replace(self.sample(max(seconds, _SAMPLED_S_MIN)), instead=why)
+            return left(folder, self.pid).fact
+
+    def growth(self, seconds: float, *, deadline_s: float = DEADLINE_S) -> Growth | Unknown:
+        """What that process grows by within `seconds`, with the lines that ask for it; Unknown: why not.
+
+        The extension is loaded there as for `trace`. Raises what `trace` raises.
+        """
+        from inspector.sessions.growth import visited
+
+        check_seconds(seconds)
+        with _folder(self.pid) as folder:
+            why = self._inside(folder, seconds, {"session": "growth.visited"}, deadline_s)
+            return Unknown(why) if why else visited.left(folder)
 
     def waits(self) -> Waits:
         """What each thread waits for, and who holds it: the GIL, mutexes, locks, files, processes.
@@ -75,17 +86,16 @@ class Visited(Attached):
         found: Waits = held(self.pid, partial(waits, found=self._runtime), Waits, LOOK_S)
         return found
 
-    def _traced(
-        self, folder: Path, seconds: float, modules: Sequence[str], deadline_s: float
-    ) -> Trace | Samples:
+    def _inside(self, folder: Path, seconds: float, asked: dict[str, Any], deadline_s: float) -> str:
+        """Let a session run there for so long; "" or why it did not begin."""
         there = self._doors()
-        why = there.reason if isinstance(there, Unknown) else _begun(there, folder, modules, deadline_s)
-        if isinstance(there, Unknown) or why:
-            sampled = self.sample(max(seconds, _SAMPLED_S_MIN))
-            return replace(sampled, instead=why)
+        if isinstance(there, Unknown):
+            return there.reason
+        if why := _begun(there, folder, asked, deadline_s):
+            return why
         _until(lambda: not proc.alive(self.pid), seconds)
         self.notes = _ended(there, folder)
-        return left(folder, self.pid).fact
+        return ""
 
     def _doors(self) -> Doors | Unknown:
         memory = opened(self.pid)
@@ -95,6 +105,18 @@ class Visited(Attached):
             memory.close()
 
 
+@contextmanager
+def _folder(pid: int) -> Iterator[Path]:
+    """A folder for what the session writes, which goes afterwards."""
+    preflight.check_access(pid)
+    folder = Path(tempfile.mkdtemp(prefix="inspector-visit-"))
+    try:
+        _give(folder, pid)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _give(folder: Path, pid: int) -> None:
     """Give the folder to the process's user, if that is not ours (root)."""
     owner = Path(f"/proc/{pid}").stat()
@@ -102,11 +124,11 @@ def _give(folder: Path, pid: int) -> None:
         shutil.chown(folder, owner.st_uid, owner.st_gid)
 
 
-def _begun(there: Doors, folder: Path, modules: Sequence[str], deadline_s: float) -> str:
-    """Begin the trace there; "" or why that failed."""
+def _begun(there: Doors, folder: Path, asked: dict[str, Any], deadline_s: float) -> str:
+    """Begin the session there; "" or why that failed."""
     from inspector.sessions import trace_launched
 
-    said = _run(there, folder, {"do": "begin", "modules": list(modules)}, deadline_s, "began", "refused")
+    said = _run(there, folder, {"do": "begin"} | asked, deadline_s, "began", "refused")
     if isinstance(said, str):
         return said
     refused = trace_launched.told(folder, "refused", there.pid)
@@ -115,17 +137,17 @@ def _begun(there: Doors, folder: Path, modules: Sequence[str], deadline_s: float
     if refused["slug"] == "no-build":
         error = trace_launched.no_build(refused)
         return f"{error.what.rstrip('.')}: {error.do}"
-    return f"the trace did not begin there: {refused['what']}"
+    return f"nothing began there: {refused['what']}"
 
 
 def _ended(there: Doors, folder: Path) -> tuple[str, ...]:
-    """End the trace there, if the process lives; wait for a safe point, since one came before."""
+    """End the session there, if the process lives; wait for a safe point, since one came before."""
     if not proc.alive(there.pid):
-        return ("the process ended while it was traced",)
+        return ("the process ended meanwhile",)
     said = _run(there, folder, {"do": "end"}, LEAVE_S, "ended")
     if said is None or not proc.alive(there.pid):
         return ()
-    return (f"the trace still runs there, and ends when the first thread next runs Python: {said}",)
+    return (f"it goes on there, and ends when the first thread next runs Python: {said}",)
 
 
 def _run(there: Doors, folder: Path, asked: dict[str, Any], deadline_s: float, *ends: str) -> str | None:

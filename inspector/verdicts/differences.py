@@ -25,7 +25,7 @@ LEAST_NATIVE_BYTES: Final = 10_000_000
 """Watching takes memory too: less is no news."""
 LEAST_SHARE: Final = 0.1
 """Of what grew: a row of the account below it is not told."""
-_GROWN: Final = {
+GROWN: Final = {
     "objects": "more in Python objects{1}",
     "buffers": "more in live arrays and buffers{1}",
     "blocks": "more in blocks of C code, which no Python object is known to hold",
@@ -34,7 +34,7 @@ _GROWN: Final = {
     "free": "more free memory that {0} keeps",
     "unexplained": "more that nothing explains",
 }
-_OUTSIDE: Final = _GROWN | {"unexplained": "more anonymous memory, which cannot be divided from outside"}
+GROWN_OUTSIDE: Final = GROWN | {"unexplained": "more anonymous memory, which cannot be divided from outside"}
 """The same of another process."""
 
 
@@ -158,24 +158,24 @@ def native_growth(rows: Sequence[Grown], runs: int) -> Iterator[Answer]:
     yield answer("native-memory-grew", text, "difference.grew", certain=False, costs_bytes=total)
 
 
-def watched_growth(growth: Growth, pid: int) -> Answer:
-    """Whether a watched process grew, how fast, and what most of that is."""
+def watched_growth(growth: Growth, pid: int, words: Mapping[str, str]) -> Answer:
+    """Whether a watched process grew, how fast, and what most of that is, in `words` for each row."""
     change, seconds = growth.resident_bytes, growth.watched_ns / 1e9
     text = f"Process {pid} did not grow in {seconds:,.1f} s."
     if change > 0:
-        pace, most = size(round(change * 60 / seconds)), grown_most(growth.rows, _OUTSIDE)
+        pace, most = size(round(change * 60 / seconds)), grown_most(growth.rows, words)
         text = f"Process {pid} grew by {size(change)} in {seconds:,.1f} s, {pace} a minute: {most}."
     return answer("process-grew", text, "growth.resident_bytes", "growth.rows", costs_bytes=max(change, 0))
 
 
-def grown_most(rows: Sequence[Grown], words: Mapping[str, str] = _GROWN) -> str:
+def grown_most(rows: Sequence[Grown], words: Mapping[str, str] = GROWN) -> str:
     """What the rows that grew most are, with their bytes."""
     total = sum(row.bytes for row in rows)
     shown = [row for row in rows if row.bytes >= LEAST_SHARE * total][:MOST_NAMED]
     return listed(_where(row, words) for row in shown)
 
 
-def _where(row: Grown, words: Mapping[str, str] = _GROWN) -> str:
+def _where(row: Grown, words: Mapping[str, str] = GROWN) -> str:
     """What a row of the account that grew is, with its bytes."""
     name = code(row.name) if row.name else ""
     said = words.get(row.kind, f"more in {KINDS[row.kind]}").format(

@@ -15,7 +15,7 @@ from typing import Any
 
 from bench import row
 
-from inspector.sessions.growth import Sampled
+from inspector.sessions.growth.sampled import Sampled
 
 ROUNDS = 15
 BAR = 1.05

@@ -15,8 +15,11 @@ from debugged import Program, target, until
 from inspector.debugger.memory import proc
 from inspector.errors import TargetGone
 from inspector.facts.conversion import Trace
+from inspector.facts.growth import Growth
 from inspector.facts.remote import Samples
+from inspector.facts.unknown import Unknown
 from inspector.sessions import running
+from inspector.sessions.growth.attached import growth_of
 
 pytestmark = [
     pytest.mark.debugger,
@@ -96,6 +99,35 @@ def test_a_python_3_12_that_has_its_build_is_traced_from_3_13() -> None:
         assert calls(other.trace(0.1, "array", deadline_s=PATIENT))["array.array.tobytes"] > 100
 
 
+GROWS = (
+    "import time\nkept = []\nsay(ready=1)\n"
+    "while True:\n    kept.append(bytearray(b'x') * 1_000_000)\n    time.sleep(0.01)"
+)
+
+
+@pytest.mark.core
+def test_the_lines_that_ask_for_memory_are_told_from_inside() -> None:
+    with target(GROWS) as (program, other):
+        found = other.growth(1.5, deadline_s=PATIENT)
+        assert isinstance(found, Growth) and proc.alive(program.pid) and other.notes == ()
+        most = found.sources[0]
+        assert most.bytes == pytest.approx(found.resident_bytes, rel=0.35) and most.bytes > 3_000_000
+        assert not isinstance(most.site.line, Unknown) and most.path == ()
+        assert found.rows[0].kind in ("objects", "buffers") and found.watched_ns >= 1_500_000_000
+        first = growth_of(program.pid, 1.0, lines=True).answers.rows[0].text
+        assert "asked for" in first and "still in use" in first
+        unseen = growth_of(program.pid, 0.3).answers.rows[1]
+        assert unseen.do == f"inspector attach {program.pid} memory --seconds 0.3 --lines"
+
+
+@hosts.shared_library
+def test_why_no_line_is_known_is_told() -> None:
+    program = hosts.host(hosts.EMBEDS, *hosts.linked())
+    with hosts.hosting(str(program), "holds", sys.base_prefix) as pid:
+        found = running.attach(pid).growth(0.05, deadline_s=0.2)
+        assert isinstance(found, Unknown) and "holds the GIL in main (host)" in found.reason
+
+
 @hosts.shared_library
 def test_a_host_asleep_in_c_is_traced_twice() -> None:
     """It gave the GIL away; the second time its sleep is one that was interrupted before."""
@@ -152,4 +184,4 @@ def test_one_that_dies_meanwhile_gives_what_it_recorded() -> None:
             except TargetGone:  # a slow machine: it died before anything was begun
                 return
         assert time.monotonic() - begin < 300
-        assert isinstance(found, Samples) or other.notes == ("the process ended while it was traced",)
+        assert isinstance(found, Samples) or other.notes == ("the process ended meanwhile",)

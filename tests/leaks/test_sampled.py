@@ -17,7 +17,8 @@ import inspector
 from inspector import _native
 from inspector.errors import TargetGone
 from inspector.facts.growth import Growth, GrowthSource
-from inspector.sessions.growth import Sampled, growth_of
+from inspector.sessions.growth.attached import growth_of
+from inspector.sessions.growth.sampled import Sampled
 from inspector.verdicts.answers.growth import asked_for
 
 pytestmark = pytest.mark.core

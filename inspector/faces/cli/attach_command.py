@@ -1,10 +1,11 @@
-"""Inspect a running Python process; only `trace` runs code in it.
+"""Inspect a running process; only trace, --lines run code in it.
 
   inspector attach PID show EXPR           type, references, value, contents
   inspector attach PID owners EXPR         all holders of an object
   inspector attach PID stacks              native and Python frames of threads
   inspector attach PID sample --seconds 5  where the process spends its time
-  inspector attach PID memory --seconds 5  by which kind of memory it grows
+  inspector attach PID memory --seconds 5  by which kind of memory it grows;
+                                           --lines: asked for by which lines
   inspector attach PID trace --seconds 5   its conversions; loads our extension
                                            into the process at a safe point
   inspector attach PID step --at PLACE     stop at PLACE under gdb and step;
@@ -42,6 +43,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     )
     add("--at", action="append", default=[], metavar="PLACE", help="for step: as for `inspector break`")
     add("--of", action="append", default=[], metavar="MODULE", help="for trace: this module only")
+    add("--lines", action="store_true", help="for memory: loads our extension there, as trace does")
     add("--deadline", type=float, default=DEADLINE, help=f"seconds for a safe point (default: {DEADLINE:g})")
     add_options(parser, DRAW, WRITE)
 
@@ -87,9 +89,10 @@ def _stacks(options: argparse.Namespace) -> int:
 
 def _memory(options: argparse.Namespace) -> int:
     from inspector.faces.cli.output import show
-    from inspector.sessions.growth import growth_of
+    from inspector.sessions.growth.attached import growth_of
 
-    show(growth_of(options.pid, SECONDS if options.seconds is None else options.seconds), options)
+    seconds = SECONDS if options.seconds is None else options.seconds
+    show(growth_of(options.pid, seconds, options.lines), options)
     return EXIT_DONE
 
 

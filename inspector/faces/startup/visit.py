@@ -1,8 +1,9 @@
-"""Executed as text in an attached process: begins a trace there, and ends it.
+"""Executed as text in an attached process: begins a session there (a trace, sampled growth), and ends it.
 
-    exec(this, {"SETTINGS": {"do": "begin", "folder": ..., "package": ..., "version": ..., "modules": []}})
+    exec(this, {"SETTINGS": {"do": "begin", "session": ..., "folder": ..., "package": ..., "version": ...}})
 
-Nothing here may raise: failures are written to the folder. When the trace ends, our modules are removed from
+`session`: the module of inspector.sessions whose `begin(settings)` returns what ends it. Nothing here may
+raise: failures are written to the folder. When the session ends, our modules are removed from
 sys.modules; imported modules of the standard library stay.
 """
 
@@ -15,11 +16,11 @@ from typing import Any
 
 SETTINGS: dict[str, Any] = globals().get("SETTINGS", {})
 _KEPT = "_visit"
-"""The attribute of `trace_launched` that keeps the running trace between the two calls."""
+"""The attribute of the sessions' package that keeps the running one between the two calls."""
 
 
 def begin(settings: dict[str, Any], package: dict[str, Any]) -> None:
-    """Begin a trace, or report why not."""
+    """Begin a session, or report why not."""
     before = set(sys.modules)
     try:
         _open_to_extensions(settings["library"])
@@ -28,9 +29,10 @@ def begin(settings: dict[str, Any], package: dict[str, Any]) -> None:
             package["package"](settings)
         elif getattr(found, "__version__", "") != settings["version"]:
             raise ImportError("the process has another module called inspector")
-        from inspector.sessions import trace_launched
+        from importlib import import_module
 
-        vars(trace_launched)[_KEPT] = (trace_launched.begin(settings), before)
+        session = import_module(f"inspector.sessions.{settings['session']}")
+        vars(sys.modules["inspector.sessions"])[_KEPT] = (session.begin(settings), before)
         package["tell"](settings, "began")
     except LookupError:
         _take_away(before)
@@ -43,8 +45,8 @@ def begin(settings: dict[str, Any], package: dict[str, Any]) -> None:
 
 
 def end(settings: dict[str, Any], package: dict[str, Any]) -> None:
-    """End the trace, and remove our modules."""
-    leave, before = vars(sys.modules["inspector.sessions.trace_launched"]).pop(_KEPT)
+    """End the session, and remove our modules."""
+    leave, before = vars(sys.modules["inspector.sessions"]).pop(_KEPT)
     try:
         leave()
     finally:
@@ -79,7 +81,7 @@ def _take_away(before: set[str]) -> None:
 
 
 def main() -> None:
-    """Begin or end the trace, as SETTINGS say."""
+    """Begin or end the session, as SETTINGS say."""
     package: dict[str, Any] = {"__name__": "package"}
     with open(os.path.join(SETTINGS["package"], "faces", "startup", "package.py"), encoding="utf-8") as file:
         exec(file.read(), package)

@@ -34,6 +34,16 @@ def asked_for(growth: Growth, runs: int = 1) -> Iterator[Answer]:
     )
 
 
+def no_lines(pid: int, seconds: float, why: str) -> Answer:
+    """Why no line is told of a process that was read from outside, and what would tell it."""
+    if why:
+        text, do = f"Which lines asked for it is not known: {why}.", ""
+    else:
+        do = f"inspector attach {pid} memory --seconds {seconds:g} --lines"
+        text = f"Which lines asked for it is not known from outside: {code(do)} asks inside."
+    return answer("no-lines", text, "growth.sources", do=do)
+
+
 def _asked(row: GrowthSource, runs: int) -> str:
     who = _library(row)
     amount = f"{size(row.bytes)}, {size(row.bytes // runs)} a run" if runs > 1 else size(row.bytes)

@@ -1,0 +1,76 @@
+"""What a block of code added, and what the runs of a leak report left."""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from inspector.binaries.addresses import place
+from inspector.facts.account import Account, grown
+from inspector.facts.answers import Answers
+from inspector.facts.growth import Growth
+from inspector.facts.native import Place
+from inspector.objects.call_site import is_users
+from inspector.objects.probes.account import accounted
+from inspector.report import Report
+from inspector.sessions.growth.sampled import Sampled
+from inspector.sessions.memory import memory
+from inspector.verdicts.answers.growth import asked_for
+from inspector.verdicts.differences import LEAST_NATIVE_BYTES, native_growth
+
+
+class Grew:
+    """The block of `growth`; `fact` is there once it has ended."""
+
+    fact: Growth
+
+    def __init__(self, named: Callable[[int], Place] = place) -> None:
+        self._named = named
+
+    def __enter__(self) -> Grew:
+        self._before = accounted()[0]
+        self._sampled = Sampled(named=self._named)
+        self._sampled.__enter__()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._sampled.__exit__(*raised)
+        self.fact = self._sampled.growth(self._before)
+
+    @property
+    def report(self) -> Report:
+        """The same as sentences and tables."""
+        return Report("growth", {"answers": Answers(tuple(asked_for(self.fact))), "growth": self.fact})
+
+    def __str__(self) -> str:
+        return str(self.report) if hasattr(self, "fact") else "the block has not ended"
+
+
+def growth() -> Grew:
+    """Return a block; afterwards it tells what that added to the process, and which lines asked for it.
+
+    `.fact` is a Growth: by row of the account, and by line, estimated from sampled allocations; `.report`
+    draws it. Example: `with inspector.growth() as grew: work()`, then `grew.fact.sources[0].site.line`.
+    """
+    return Grew()
+
+
+def _by_the_user(growth: Growth) -> int:
+    """Bytes that lines of the user's own asked for: this tool asks for memory too."""
+    files = ((row.site.file, row.bytes) for row in growth.sources)
+    return sum(bytes_ for file, bytes_ in files if isinstance(file, str) and is_users(file))
+
+
+def with_growth(report: Report, before: Account, runs: int, sampled: Sampled) -> Report:
+    """The report; with the memory that `runs` runs of the code left, if it is much, and who asked for it.
+
+    It stands first, unless a fault was found.
+    """
+    native = tuple(native_growth(grown(before, memory()), runs))
+    found = sampled.growth()
+    if not native and _by_the_user(found) < LEAST_NATIVE_BYTES:
+        return report
+    said = (*native, *asked_for(found, runs))
+    told = report.answers.rows
+    rows = (*told, *said) if report.leaks.verdicts else (*said, *told)
+    return Report(report.name, report.facts | {"answers": Answers(rows), "growth": found})
