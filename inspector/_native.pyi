@@ -919,7 +919,7 @@ def hardware_breakpoints_disarm() -> tuple[list[WriteRow], list[int]]:
 
 # native/watch/pages.c
 def writes_pages_arm(
-    start: int, bytes: int, size: int, anonymous: bool, threads: list[int], budget: int, /
+    start: int, bytes: int, size: int, anonymous: bool, threads: list[int], budget: int, tells: bool = ..., /
 ) -> tuple[int, int]:
     """Watch a range of bytes by protecting its pages, in these threads and those they start.
 
@@ -927,6 +927,7 @@ def writes_pages_arm(
     and events. Raises OSError if userfaultfd(2) or perf_event_open(2) fails, RuntimeError if armed already.
     Stores of one pass over neighbouring bytes are one record; after `budget` records or 50 times as many
     stores the pages are unprotected for good. The watch handles SIGTRAP until `writes_pages_disarm`.
+    `tells`: each record also sends its thread SIGURG with the record's address: a debugger stops there.
     """
 
 def writes_pages_disarm() -> tuple[list[WriteRow], int, int, bool, int, int] | None:

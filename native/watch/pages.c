@@ -55,6 +55,7 @@ static struct {
     uintptr_t start, stop, first, last; // the bytes, and their pages
     size_t size;                        // of an element, at most 8
     uint64_t stores_max;
+    int tells; // each record stops its thread in a debugger
     volatile uint64_t counted, beside, late;
     volatile sig_atomic_t armed, opened, unseen;
     pages_step steps[STEPS_MAX];
@@ -127,6 +128,16 @@ static void pages_keep(pages_step *step, uintptr_t address) {
     }
 }
 
+// Sends the thread a signal that it gets behind its store, when the handler has returned: a debugger stops it
+// there and reads the record. Without a debugger SIGURG does nothing.
+static void pages_tell(const writes_record *record) {
+    siginfo_t told = {.si_signo = SIGURG, .si_code = SI_QUEUE};
+    told.si_pid = getpid();
+    told.si_uid = getuid();
+    told.si_value.sival_ptr = (void *)record;
+    syscall(SYS_rt_tgsigqueueinfo, told.si_pid, syscall(SYS_gettid), SIGURG, &told);
+}
+
 static writes_record *pages_record(uintptr_t begin, size_t bytes, uint64_t before, size_t kept,
                                    const ucontext_t *context) {
     writes_record *record = writes_table_next();
@@ -141,6 +152,9 @@ static writes_record *pages_record(uintptr_t begin, size_t bytes, uint64_t befor
     record->before = before;
     record->after = pages_value((const void *)begin, kept);
     writes_table_locate(record, context);
+    if (pages.tells) {
+        pages_tell(record);
+    }
     return record;
 }
 
@@ -298,10 +312,10 @@ static int pages_begin(PyObject *threads, int anonymous) {
 
 static PyObject *writes_pages_arm(PyObject *module, PyObject *args) {
     unsigned long long start, bytes, budget;
-    int size, anonymous;
+    int size, anonymous, tells = 0;
     PyObject *threads; // borrowed
-    if (!PyArg_ParseTuple(args, "KKipO!K:writes_pages_arm", &start, &bytes, &size, &anonymous, &PyList_Type,
-                          &threads, &budget)) {
+    if (!PyArg_ParseTuple(args, "KKipO!K|p:writes_pages_arm", &start, &bytes, &size, &anonymous, &PyList_Type,
+                          &threads, &budget, &tells)) {
         return NULL;
     }
     if (size < 1 || size > 8 || bytes < 1) {
@@ -316,6 +330,7 @@ static PyObject *writes_pages_arm(PyObject *module, PyObject *args) {
     pages.first = pages.start & ~(uintptr_t)(WRITES_PAGE - 1);
     pages.last = (pages.stop + WRITES_PAGE - 1) & ~(uintptr_t)(WRITES_PAGE - 1);
     pages.size = (size_t)size;
+    pages.tells = tells;
     pages.counted = pages.beside = pages.late = 0;
     pages.opened = pages.unseen = 0;
     pages.stores_max = budget * STORES_PER_RECORD;

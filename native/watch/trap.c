@@ -53,6 +53,7 @@ static void trap_caught(int number, siginfo_t *cause, void *context) {
 int writes_trap_take(int (*caught)(const siginfo_t *cause, ucontext_t *context)) {
     struct sigaction action = {.sa_sigaction = trap_caught, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGURG); // it stops the thread in a debugger, behind the handler (pages.c)
     trap.caught = caught;
     if (!trap.handled) {
         trap.handled = !sigaction(SIGTRAP, &action, &trap.previous);

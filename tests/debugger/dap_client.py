@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import functools
 import json
 import os
 import select
@@ -10,8 +11,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
+
+import jsonschema
 
 WAIT_S = 40.0
 Message = dict[str, Any]
@@ -153,3 +157,21 @@ class Editor(Heard):
         """What a scope or a variable opens to, by name."""
         rows = self.ask("variables", variablesReference=row["variablesReference"])["variables"]
         return {one["name"]: one for one in rows}
+
+
+@functools.cache
+def schema() -> Message:
+    folder = find_spec("debugpy").submodule_search_locations[0]  # type: ignore[union-attr, index]
+    return json.loads(next(Path(folder).rglob("debugProtocol.json")).read_text())  # type: ignore[no-any-return]
+
+
+def conforms(message: Message) -> None:
+    """Whether a message is as the protocol's published schema has it; debugpy's own events are not in it."""
+    name = message.get("command") or message.get("event") or ""
+    kind = (
+        "ErrorResponse"
+        if message.get("success") is False
+        else f"{name[:1].upper()}{name[1:]}{message['type'].title()}"
+    )
+    if kind in schema()["definitions"]:
+        jsonschema.Draft4Validator({**schema(), "$ref": f"#/definitions/{kind}"}).validate(message)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 import struct
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.module_globals import Global, of_global
@@ -83,25 +83,63 @@ def array(objects: Objects, address: int) -> tuple[tuple[str, str], ...]:
 
     PyArrayObject_fields and PyArray_Descr of numpy/ndarraytypes.h.
     """
-    if objects.type_name(address) != "numpy.ndarray":
+    found = _layout(objects, address)
+    if found is None:
         return ()
+    start, shape, strides = found.start, found.shape, found.strides
+    said = [("dtype", f"{found.kind}{found.size}"), ("shape", str(shape)), ("strides", str(strides))]
+    said.append(("bytes", f"at {start:#x}"))
+    if base := objects.memory.word(address + 48):
+        said.append(("base", str(objects.values.describe(base))))
+    if found.letter and all(shape):
+        said.append(("values", _head(objects, start, found.letter, found.size, shape, strides)))
+    return tuple(said)
+
+
+class _Layout(NamedTuple):
+    start: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    kind: str
+    size: int
+    letter: str
+    """struct's format letter of an element; "" for dtypes that are none of the machine's numbers."""
+
+
+def _layout(objects: Objects, address: int) -> _Layout | None:
+    if objects.type_name(address) != "numpy.ndarray":
+        return None
     memory, word = objects.memory, objects.memory.word
     start, nd = word(address + 16), struct.unpack("<i", memory.read(address + 24, 4))[0]
     if not 0 <= nd <= 64:
-        return ()
+        return None
     shape = struct.unpack(f"<{nd}q", memory.read(word(address + 32), 8 * nd)) if nd else ()
     strides = struct.unpack(f"<{nd}q", memory.read(word(address + 40), 8 * nd)) if nd else ()
-    descr, base = word(address + 56), word(address + 48)
+    descr = word(address + 56)
     kind, order = (chr(byte) for byte in memory.read(descr + 24, 3)[::2])
     size = _item_bytes(objects, descr)
-    said = [("dtype", f"{kind}{size}"), ("shape", str(shape)), ("strides", str(strides))]
-    said.append(("bytes", f"at {start:#x}"))
-    if base:
-        said.append(("base", str(objects.values.describe(base))))
-    letter = _NUMBERS.get((kind, size))
-    if letter and order in "<|=" and all(shape):
-        said.append(("values", _head(objects, start, letter, size, shape, strides)))
-    return tuple(said)
+    letter = _NUMBERS.get((kind, size), "") if order in "<|=" else ""
+    return _Layout(start, shape, strides, kind, size, letter)
+
+
+def array_bytes(objects: Objects, address: int, item: tuple[int, ...]) -> tuple[int, int, str] | None:
+    """First byte, length and struct's format letter of an ndarray or of the element at `item`; None for
+    others. Raises LookupError where it has no such element, or none at all."""
+    found = _layout(objects, address)
+    if found is None:
+        return None
+    if item:
+        inside = len(item) == len(found.shape) and all(i < n for i, n in zip(item, found.shape, strict=True))
+        if not inside:
+            raise LookupError(f"an array of shape {found.shape} has no element {item}")
+        at = sum(i * step for i, step in zip(item, found.strides, strict=True))
+        return found.start + at, found.size, found.letter
+    if not all(found.shape):
+        raise LookupError("the array is empty")
+    ends = [(n - 1) * step for n, step in zip(found.shape, found.strides, strict=True)]
+    first = sum(one for one in ends if one < 0)
+    last = sum(one for one in ends if one > 0)
+    return found.start + first, last - first + found.size, found.letter
 
 
 def _item_bytes(objects: Objects, descr: int) -> int:

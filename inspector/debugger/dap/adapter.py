@@ -1,12 +1,20 @@
 """The adapter: what concerns native code goes to gdb, all else to debugpy."""
 
 # SPDX-License-Identifier: MIT
-from inspector.debugger.dap.steps import Steps
+from typing import Final
+
+from inspector.debugger.dap.watchpoints import Watchpoints
 from inspector.debugger.dap.wire import Message
 
+_CAPABLE: Final = {"supportsDataBreakpoints": True, "supportsFunctionBreakpoints": True}
 
-class Adapter(Steps):
+
+class Adapter(Watchpoints):
     """One editor's session: with stacks and variables of the threads that stand in gdb."""
+
+    def do_initialize(self, request: Message) -> None:
+        """What debugpy can do, and we."""
+        self.forward(request, lambda told: told["body"].update(_CAPABLE))
 
     def do_stackTrace(self, request: Message) -> None:
         """The merged stack of a thread that stands in gdb."""
@@ -24,13 +32,13 @@ class Adapter(Steps):
         if self.shown.has(request["arguments"]["frameId"]):
             self.answer(request, scopes=self.shown.scopes(request["arguments"]["frameId"]))
         else:
-            self.forward(request)
+            super().do_scopes(request)
 
     def do_variables(self, request: Message) -> None:
         """The rows of a scope, a struct, an array, a Python object."""
         given = request["arguments"]
         if not self.shown.has(given["variablesReference"]):
-            self.forward(request)
+            super().do_variables(request)
             return
         rows = self.shown.variables(given["variablesReference"])
         first = int(given.get("start") or 0)

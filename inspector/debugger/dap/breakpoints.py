@@ -140,7 +140,10 @@ class Breakpoints(WithGdb):
         known = {place["number"]: place for group in self._places.values() for place in group}
         for told in event["places"]:
             if told["number"] in known:
-                self.event("breakpoint", reason="changed", breakpoint=answered(told, known[told["number"]]))
+                row = answered(told, known[told["number"]])
+            else:
+                row = _wrong({"number": told["number"], "wrong": told["refused"]})  # a watch that is over
+            self.event("breakpoint", reason="changed", breakpoint=row)
 
 
 def _wrong(place: Place) -> Message:

@@ -14,7 +14,7 @@ from inspector.errors import InspectorError
 GUARD_S: Final = 1.0
 """Seconds for the program to arm its guard: it cannot while C code has the GIL."""
 LEAVE_S: Final = 10.0
-_PACKAGE: Final = str(Path(__file__).resolve().parents[2] / "__init__.py")
+PACKAGE: Final = str(Path(__file__).resolve().parents[2] / "__init__.py")
 _ANSWER_S: Final = 10.0
 
 
@@ -75,7 +75,7 @@ def guard(armed: bool) -> str:
     text = f"""
 import importlib.util
 spec = importlib.util.find_spec("inspector")
-if spec is not None and spec.origin == {_PACKAGE!r}:
+if spec is not None and spec.origin == {PACKAGE!r}:
     from inspector import _native
     _native.traps_{"arm" if armed else "disarm"}()
 """

@@ -30,7 +30,7 @@ def in_file(path: str, wanted: dict[str, Any], number: int) -> Place:
         raise ValueError("a path with quotes")
     line = int(wanted["line"])
     place = {"spec": f'-source "{path}" -line {line}', "prototype": ""}
-    return {**place, **_options(wanted), "number": number}
+    return {**place, **options(wanted), "number": number}
 
 
 def in_cell(text: str, before: int, wanted: dict[str, Any], number: int) -> Place:
@@ -45,7 +45,7 @@ def by_name(wanted: dict[str, Any], number: int) -> Place:
     library, _, function = name.rpartition("!")
     if not function or not name.isprintable() or function.startswith(("-", "*")):
         raise ValueError("no name of a function")
-    place: Place = {"spec": function, "prototype": prototype(function, known()), **_options(wanted)}
+    place: Place = {"spec": function, "prototype": prototype(function, known()), **options(wanted)}
     if library:
         place["library"] = library
     elif _DOTTED.match(function):
@@ -64,7 +64,8 @@ def known() -> dict[str, str]:
     return {name: line for one in names() for name, line in preset_named(one).prototypes.items()}
 
 
-def _options(wanted: dict[str, Any]) -> Place:
+def options(wanted: dict[str, Any]) -> Place:
+    """Condition, hit count and log message of one of the editor's breakpoints. Raises ValueError."""
     hits = str(wanted.get("hitCondition") or "0").strip(" >=")
     if not hits.isdigit():
         raise ValueError("a hit condition of native code is a number: stop from that hit on")

@@ -4,12 +4,12 @@
 import contextlib
 import re
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from inspector.debugger.attach.frames import thread_frames
-from inspector.debugger.attach.look import array, contents, references
+from inspector.debugger.attach.look import array, array_bytes, contents, references
 from inspector.debugger.attach.objects import Objects
-from inspector.debugger.attach.path import Root, followed, parsed, resolved
+from inspector.debugger.attach.path import Root, Step, followed, parsed, resolved
 from inspector.debugger.attach.runtime import Runtime, runtime
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.errors import InspectorError
@@ -113,6 +113,74 @@ class PythonObjects:
         if value:
             return self.row(expression, followed(self._objects, Root(value, steps), expression))
         return self.row(expression, resolved(self._objects, self._found.modules, expression))
+
+    def bytes_of(self, thread: int, index: int, expression: str) -> dict[str, Any]:
+        """address, bytes and letter of an array, of its element, or else of the variable or attribute itself.
+
+        Raises InspectorError: not-a-path, no-such-path, nothing-to-watch.
+        """
+        name, steps = parsed(expression)
+        key = steps[-1].key if steps and not steps[-1].attribute else None
+        item = key if isinstance(key, tuple) else (key,)
+        whole = tuple(one for one in item if type(one) is int and one >= 0)
+        if key is not None and len(whole) == len(item):
+            base = self._at(thread, index, expression, steps[:-1])
+            if found := self._array(base, whole):
+                return found
+        address = self._at(thread, index, expression, steps)
+        if found := self._array(address, ()):
+            return found
+        slot = 0
+        if not steps:
+            slot = self._slots(thread, index).get(name, 0)
+        elif steps[-1].attribute:
+            base = self._at(thread, index, expression, steps[:-1])
+            slot = self._attribute(base, str(steps[-1].key))
+        return _slot(slot, expression)
+
+    def bytes_inside(self, address: int, name: str) -> dict[str, Any]:
+        """The same of an item or an attribute of an object."""
+        rows, _ = contents(self._objects, address, OPENED_MAX)
+        value = next((at for one, at in rows if one.removeprefix(".") == name), 0)
+        if value and (found := self._array(value, ())):
+            return found
+        return _slot(self._attribute(address, name), name)
+
+    def _at(self, thread: int, index: int, expression: str, steps: list[Step]) -> int:
+        name = parsed(expression)[0]
+        path = name + "".join(map(str, steps))
+        value = dict(self._set(thread, index)).get(name, 0)
+        if value:
+            return followed(self._objects, Root(value, steps), path)
+        return resolved(self._objects, self._found.modules, path)
+
+    def _array(self, address: int, item: tuple[int, ...]) -> dict[str, Any] | None:
+        try:
+            found = array_bytes(self._objects, address, item)
+        except LookupError as error:
+            raise _nothing(str(error)) from None
+        return dict(zip(("address", "bytes", "letter"), found, strict=True)) if found else None
+
+    def _slots(self, thread: int, index: int) -> dict[str, int]:
+        frames = thread_frames(self._objects, self._found, thread)
+        slots = dict(self._objects.variables(frames[index])) if index < len(frames) else {}
+        if not slots and index < len(frames) and (scope := self._objects.namespace(frames[index])):
+            rows = islice(self._objects.items(scope), _NAMES_MAX)
+            slots = {self._objects.text(key) or "": slot for key, _, slot in rows}
+        return slots
+
+    def _attribute(self, address: int, name: str) -> int:
+        return next((slot for one, _, slot in self._objects.attributes(address) if one == name), 0)
+
+
+def _slot(slot: int, name: str) -> dict[str, Any]:
+    if not slot:
+        raise _nothing(f"{name} is neither an array, its element, a variable nor a stored attribute")
+    return {"address": slot, "bytes": 8, "letter": "O"}
+
+
+def _nothing(why: str) -> InspectorError:
+    return InspectorError("it has no bytes to watch.", slug="nothing-to-watch", why=why, do="watch an array")
 
 
 def opened(pid: int) -> PythonObjects | str:

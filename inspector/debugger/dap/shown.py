@@ -5,6 +5,7 @@ Frames and variables have numbers that the editor asks by, until their thread go
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -38,6 +39,7 @@ class Shown:
         self._native = native
         self._frames: dict[int, At] = {}
         self._inside: dict[int, tuple[int, Callable[[], list[Row]]]] = {}
+        self._ranges: dict[int, Callable[[str], Row]] = {}
         self._last = FIRST
         self._objects: PythonObjects | str = ""
 
@@ -49,6 +51,7 @@ class Shown:
         """A thread goes on."""
         self._frames = {number: at for number, at in self._frames.items() if at.thread != thread}
         self._inside = {number: row for number, row in self._inside.items() if row[0] != thread}
+        self._ranges = {number: do for number, do in self._ranges.items() if number in self._inside}
 
     def close(self) -> None:
         """Close the process's memory."""
@@ -102,7 +105,7 @@ class Shown:
     def scopes(self, frame: int) -> list[Row]:
         """The one scope of a frame."""
         at = self._frames[frame]
-        ref = self._opens(at.thread, lambda: self._variables(at))
+        ref = self._opens(at.thread, lambda: self._variables(at), lambda name: self._range(at, name))
         return [
             {"name": "Locals", "presentationHint": "locals", "variablesReference": ref, "expensive": False}
         ]
@@ -139,7 +142,10 @@ class Shown:
                 "type": row["type"],
             }
         if "ref" in row:
-            said["variablesReference"] = self._opens(thread, lambda: self._children(thread, row["ref"]))
+            inside = partial(self._native.call, "range", thread=thread, level=0, ref=row["ref"])
+            said["variablesReference"] = self._opens(
+                thread, lambda: self._children(thread, row["ref"]), lambda name: inside(name=name)
+            )
         return said
 
     def _children(self, thread: int, ref: int) -> list[Row]:
@@ -148,7 +154,13 @@ class Shown:
 
     def _seen(self, thread: int, seen: Seen) -> Row:
         address = seen.address
-        ref = self._opens(thread, lambda: self._inside_of(thread, address)) if address else 0
+        ref = 0
+        if address:
+            ref = self._opens(
+                thread,
+                lambda: self._inside_of(thread, address),
+                lambda name: self._read().bytes_inside(address, name),
+            )
         return {
             "name": seen.name,
             "type": seen.type_name,
@@ -159,8 +171,23 @@ class Shown:
     def _inside_of(self, thread: int, address: int) -> list[Row]:
         return [self._seen(thread, one) for one in self._read().children(address)]
 
-    def _opens(self, thread: int, rows: Callable[[], list[Row]]) -> int:
+    def range_of(self, frame: int, ref: int, name: str) -> Row:
+        """address, bytes and letter of a variable inside an opened row, or of an expression in a frame.
+
+        Raises InspectorError with the reason where there are none.
+        """
+        if ref:
+            return self._ranges[ref](name)
+        return self._range(self._frames[frame], name)
+
+    def _range(self, at: At, name: str) -> Row:
+        if at.python >= 0:
+            return self._read().bytes_of(at.thread, at.python, name)
+        return self._native.call("range", thread=at.thread, level=max(at.level, 0), ref=0, name=name)
+
+    def _opens(self, thread: int, rows: Callable[[], list[Row]], ranges: Callable[[str], Row]) -> int:
         self._last += 1
+        self._ranges[self._last] = ranges
         self._inside[self._last] = (thread, rows)
         return self._last
 

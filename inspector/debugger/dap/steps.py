@@ -24,9 +24,11 @@ _PYTHON_PAUSES_S: Final = 0.5
 """After so many seconds without a stop in Python a paused thread is taken to be in C code."""
 _HANDED_S: Final = 2.0
 """A thread that waits for debugpy's answer goes on after so many seconds."""
+_REASONS: Final = {"watchpoint": "data breakpoint"}
+"""What the protocol calls gdb's."""
 _LOOK: Final = (
-    "(lambda there: (exec({text!r}, there), there['line_calls']({file!r}, {line}, "
-    "(locals(), globals(), __import__('builtins').__dict__)))[1])({{'__name__': 'line_calls'}})"
+    "(lambda there, names: (exec({text!r}, there), there['line_calls']({file!r}, {line}, names))[1])"
+    "({{'__name__': 'line_calls'}}, (locals(), globals(), __import__('builtins').__dict__))"
 )
 
 
@@ -254,4 +256,7 @@ class Steps(Breakpoints):
             body |= {"text": reason, "description": f"stopped by {reason}"}
         if event["numbers"]:
             body["hitBreakpointIds"] = event["numbers"]
-        self.event("stopped", reason="exception" if reason.startswith("SIG") else reason, **body)
+        if event["says"]:
+            body |= {"text": event["says"], "description": event["says"]}
+        reason = "exception" if reason.startswith("SIG") else _REASONS.get(reason, reason)
+        self.event("stopped", reason=reason, **body)

@@ -138,7 +138,7 @@ class Agent:
     def _stepper(self, message: Message) -> Stepper | Editor | None:
         assert self.reader is not None and self.collection is not None
         if message.get("editor"):
-            return Editor(self.collection, self.event, self.planted.tell)
+            return Editor(self.collection, self.event, self.planted.tell, self._standing_once)
         return Stepper(self.reader) if message.get("interactive") else None
 
     def do_command(self, reply: Callable[..., None], message: Message) -> None:
@@ -205,6 +205,17 @@ class Agent:
             return
         gdb.execute("interrupt -a", to_string=True)
         self._later(AGAIN_S, self._insist)
+
+    def _standing_once(self, action: Callable[[], None]) -> None:
+        """Stop all threads, run `action`, and let all go on."""
+
+        def standing() -> None:
+            try:
+                action()
+            finally:
+                self.resume()
+
+        self.stop_all(standing)
 
     def _insist(self) -> None:
         if self._waiting and gdb.selected_inferior().pid:

@@ -77,7 +77,7 @@ def _searched(address: int, fits: Fits) -> Iterator[int]:
 
 def _of_function(block: gdb.Block, fits: Fits) -> tuple[int, list[int]]:
     """The first instruction of the author's that was inlined, 0 for none; the functions referred to."""
-    called = []
+    called: list[int] = []
     for one in gdb.selected_inferior().architecture().disassemble(block.start, block.end - 1):
         inner = function_at(one["addr"])
         if inner is not None and inner.start != block.start and fits(inner):

@@ -93,8 +93,14 @@ class Collection:
 class PlaceBreakpoint(gdb.Breakpoint):
     """The breakpoint of one place, which may have several addresses."""
 
-    def __init__(self, collection: Collection, place: dict[str, Any]) -> None:
-        super().__init__(place["spec"])
+    def __init__(
+        self,
+        collection: Collection,
+        place: dict[str, Any],
+        kind: int = gdb.BP_BREAKPOINT,
+        at: int = gdb.WP_WRITE,
+    ) -> None:
+        super().__init__(place["spec"], kind, at)
         self.silent = True
         self.collection, self.typed = collection, place["place"]
         self.prototype: Prototype | None = parsed(place["prototype"]) if place.get("prototype") else None

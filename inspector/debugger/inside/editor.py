@@ -13,7 +13,8 @@ import gdb
 from inspector.debugger.inside.authored import WRAPPER
 from inspector.debugger.inside.collecting import Collection
 from inspector.debugger.inside.editor_places import Once, Out, Reached, Wanted, at_entry, entered
-from inspector.debugger.inside.opened import Opened, Row, at_first_instruction, without_lines
+from inspector.debugger.inside.editor_watches import Watch, record_of_signal, scope_of
+from inspector.debugger.inside.opened import Opened, Row, at_first_instruction, range_of, without_lines
 from inspector.debugger.inside.target_reader import frames_of, symbol
 from inspector.debugger.memory.loop_parts import LOOP
 from inspector.debugger.memory.merge import is_loop
@@ -29,10 +30,18 @@ Reply = Callable[..., None]
 
 
 class Editor:
-    """One editor's session; `event` sends an event to it, `planted` is called after breakpoints were set."""
+    """One editor's session; `event` sends an event to it, `planted` is called after breakpoints were set,
+    `standing` runs a function while all threads are stopped for it."""
 
-    def __init__(self, collection: Collection, event: Reply, planted: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        collection: Collection,
+        event: Reply,
+        planted: Callable[[], None],
+        standing: Callable[[Callable[[], None]], None],
+    ) -> None:
         self._collection, self._event, self._planted = collection, event, planted
+        self._standing = standing
         self._reader = collection.reader
         self._wanted: dict[str, list[Wanted]] = {}
         self._once: list[Once] = []
@@ -42,9 +51,13 @@ class Editor:
         self._handing: set[int] = set()
         self._pausing: set[int] = set()
         self._opened = Opened()
+        self._watches: list[Watch] = []
 
     def command(self, reply: Reply, word: str, argument: dict[str, Any]) -> None:
-        """Carry out one request; replies at once: stops are events."""
+        """Carry out one request; replies at once: stops are events. A watchpoint needs a stopped thread."""
+        if word == "watch" and not self._select_any():
+            self._standing(lambda: reply(**self._do_watch(**argument)))
+            return
         reply(**getattr(self, f"_do_{word}")(**argument))
 
     def _do_set(self, group: str, places: list[dict[str, Any]]) -> Row:
@@ -74,6 +87,27 @@ class Editor:
                 one.delete()
         self._once.clear()
         return {}
+
+    def _do_watch(self, places: list[dict[str, Any]]) -> Row:
+        """Set the data breakpoints in place of the ones before."""
+        for one in self._watches:
+            one.delete()
+        note = self._reached.__setitem__
+        self._watches = [Watch(self._collection, place, note, self._over) for place in places]
+        return {"breakpoints": [one.told() for one in self._watches]}
+
+    def _over(self, watch: Watch) -> None:
+        """A function has returned, a variable of which was watched."""
+        told = {**watch.told(), "verified": False, "refused": "its function has returned"}
+        self._event(event="places", places=[told])
+
+    def _do_range(self, thread: int, level: int, ref: int, name: str) -> Row:
+        """The bytes of a variable inside an opened one (`ref`), or of an expression in a frame."""
+        if ref:
+            self._select(thread)
+            return self._opened.inside_of(ref, name)
+        self._frame(thread, level).select()
+        return range_of(gdb.parse_and_eval(name)) | scope_of(name)
 
     def _of_interpreter(self, address: int) -> bool:
         loop = symbol(LOOP)
@@ -142,6 +176,12 @@ class Editor:
         self._frame(thread, level).select()
         return {"row": self._opened.evaluated(self._reader.native_values(), expression)}
 
+    def _select_any(self) -> bool:
+        stopped = [one for one in gdb.selected_inferior().threads() if one.is_stopped()]
+        if stopped:
+            stopped[0].switch()
+        return bool(stopped)
+
     def _select(self, thread: int) -> None:
         for one in gdb.selected_inferior().threads():
             if one.ptid[1] == thread and one.is_stopped():
@@ -167,6 +207,9 @@ class Editor:
             self._do_never()
             self._event(event="handed", thread=number)
             return
+        if reason == "SIGURG" and not self._written(number):
+            gdb.execute("continue &", to_string=True)
+            return
         reached = self._reached.get(number)
         here = reached is not None and reached.pc == gdb.newest_frame().pc()
         if self._out.pop(number, None) is not None or (here and reached is not None and not reached.numbers):
@@ -174,14 +217,26 @@ class Editor:
         if number in self._pausing:
             self._pausing.discard(number)
             reason = reason if here else "pause"
+        if here and reached is not None and reached.says:
+            reason = "watchpoint"
         self._do_never()
         if reason == "step" and not here and self._goes_out(number):
             return
         told: Row = {
             "numbers": reached.numbers if here and reached is not None else (),
             "python": self._in_python(),
+            "says": reached.says if here and reached is not None else "",
         }
         self._event(event="stopped", thread=number, reason=reason, **told)
+
+    def _written(self, thread: int) -> bool:
+        """Whether SIGURG tells of a write to a watched range: then it is noted."""
+        record = record_of_signal()
+        for one in self._watches if record else ():
+            if one.covers(record):
+                self._reached[thread] = one.written(record)
+                return True
+        return False
 
     def _in_python(self) -> bool:
         """Whether the innermost frame that is no plumbing is the evaluation loop."""

@@ -41,6 +41,10 @@ class Opened:
         """What a value has inside."""
         return [self._row(read, one) for one in _children(self._values[ref])]
 
+    def inside_of(self, ref: int, name: str) -> Row:
+        """The bytes of one of the rows that a value opens to. Raises LookupError."""
+        return next(range_of(one.value) for one in _children(self._values[ref]) if one.name == name)
+
     def evaluated(self, read: NativeValues, expression: str) -> Row:
         """A C expression in the selected frame. Raises gdb.error."""
         value = gdb.parse_and_eval(expression)
@@ -84,6 +88,29 @@ def _children(value: gdb.Value) -> Iterator[Variable]:
     else:
         for field in kind.fields():
             yield Variable(field.name or "(base)", str(field.type), value[field])
+
+
+def range_of(value: gdb.Value | Unknown) -> Row:
+    """Address, length, and struct's format letter of a value in memory. Raises ValueError with the reason."""
+    if isinstance(value, Unknown):
+        raise ValueError(value.reason)
+    if value.address is None:
+        raise ValueError("it has no memory: it is in a register, or computed")
+    kind = value.type.strip_typedefs()
+    if kind.code == gdb.TYPE_CODE_ARRAY:
+        kind = kind.target().strip_typedefs()
+    letter = "O" if is_object(kind) else _letter(kind)
+    return {"address": int(value.address), "bytes": int(value.type.sizeof), "letter": letter}
+
+
+def _letter(kind: gdb.Type) -> str:
+    """struct's format letter of a C number; "" for others, which are shown as words."""
+    if kind.code == gdb.TYPE_CODE_FLT:
+        return {8: "d", 4: "f"}.get(kind.sizeof, "")
+    if kind.code not in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_BOOL):
+        return ""
+    letter = {8: "q", 4: "i", 2: "h", 1: "b"}.get(kind.sizeof, "")
+    return letter if kind.is_signed else letter.upper()
 
 
 def at_first_instruction(read: NativeValues, frame: gdb.Frame, flags: int) -> list[Row]:

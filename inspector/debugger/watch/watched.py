@@ -10,8 +10,6 @@ from inspector.debugger.attach.runtime import runtime
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.errors import InspectorError
 
-WORDS_MAX: Final = 4
-"""Hardware watchpoints (Intel 64 manual, volume 3: DR0 to DR3), of 8 aligned bytes each."""
 BYTES_MAX: Final = 256 << 20
 """At most so many bytes are watched; a copy is kept, to detect unrecorded writes."""
 _LETTERS: Final = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u8": "Q", "u4": "I"}
@@ -85,14 +83,3 @@ def _slot(x: Any, name: str) -> int:
         why="an attribute that a property computes is not stored",
         do="watch the attributes that it is computed from",
     )
-
-
-def words(what: Watched) -> list[tuple[int, int]]:
-    """The range as aligned words of 8, 4, 2 or 1 bytes; [] where more than WORDS_MAX are needed."""
-    at, stop = what.address, what.address + what.bytes
-    found: list[tuple[int, int]] = []
-    while at < stop and len(found) <= WORDS_MAX:
-        size = next(size for size in (8, 4, 2, 1) if at % size == 0 and at + size <= stop)
-        found.append((at, size))
-        at += size
-    return found if len(found) <= WORDS_MAX else []

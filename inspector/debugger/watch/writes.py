@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Any, Final, Self
 
 from inspector import _native
-from inspector.binaries.mappings import plain_mapping
 from inspector.debugger.memory import proc
 from inspector.debugger.memory.trapped import stack_of
-from inspector.debugger.watch.watched import Watched, watched, words
+from inspector.debugger.memory.words import words
+from inspector.debugger.watch.stopping import is_anonymous
+from inspector.debugger.watch.watched import watched
 from inspector.errors import InspectorError
 from inspector.facts.amounts import counted
-from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
 from inspector.facts.write import Write, Writes
 
@@ -29,7 +29,7 @@ class WriteWatch:
     def __init__(self, x: Any, part: str = "bytes", budget: int = BUDGET) -> None:
         self._kept = x  # owned: keeps the watched memory alive
         self._watched, self._budget = watched(x, part), budget
-        self._words = words(self._watched)
+        self._words = words(self._watched.address, self._watched.bytes)
         self._means = ""
         self._facts: Writes | Unknown = Unknown("nothing was watched yet: enter the context first")
 
@@ -57,7 +57,7 @@ class WriteWatch:
             self._watched.address,
             self._watched.bytes,
             struct.calcsize(self._watched.letter) if self._watched.letter else 8,
-            _anonymous(self._watched),
+            is_anonymous(self._watched.address, self._watched.bytes),
             proc.threads(os.getpid()),
             self._budget,
         )
@@ -130,12 +130,6 @@ class WriteWatch:
             *said,
             stack_of(thread, native, python),
         )
-
-
-def _anonymous(what: Watched) -> bool:
-    """Whether an absent page reads as zeros: it maps no file."""
-    found = plain_mapping(Range(Address(what.address), Address(what.address + what.bytes)))
-    return not isinstance(found, Unknown) and isinstance(found.file, Unknown)
 
 
 def _value(word: int, size: int, letter: str) -> str:

@@ -1,21 +1,17 @@
 """An editor debugs Python and C in one session: real debugpy, real gdb, a small client of the protocol."""
 
 # SPDX-License-Identifier: MIT
-import functools
-import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import specimens
-from dap_client import Editor, Message
+from dap_client import Editor, Message, conforms
 from debugged import until
 
 from inspector.debugger import healing
@@ -104,24 +100,6 @@ def editor() -> Iterator[Editor]:
         yield one
     for message in one.heard:
         conforms(message)
-
-
-@functools.cache
-def schema() -> Message:
-    folder = find_spec("debugpy").submodule_search_locations[0]  # type: ignore[union-attr, index]
-    return json.loads(next(Path(folder).rglob("debugProtocol.json")).read_text())  # type: ignore[no-any-return]
-
-
-def conforms(message: Message) -> None:
-    """Whether a message is as the protocol's published schema has it; debugpy's own events are not in it."""
-    name = message.get("command") or message.get("event") or ""
-    kind = (
-        "ErrorResponse"
-        if message.get("success") is False
-        else f"{name[:1].upper()}{name[1:]}{message['type'].title()}"
-    )
-    if kind in schema()["definitions"]:
-        jsonschema.Draft4Validator({**schema(), "$ref": f"#/definitions/{kind}"}).validate(message)
 
 
 def launched(editor: Editor, program: str, *words: str, **places: Any) -> None:
