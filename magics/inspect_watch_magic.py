@@ -1,8 +1,9 @@
-"""`%inspect_watch`: show the state of watched names after every cell."""
+"""`%inspect_watch`: show the state of watched names, or what grew, after every cell."""
 
 # SPDX-License-Identifier: MIT
 from typing import Any
 
+from inspector.magics import cell as cells
 from inspector.magics import showing
 from inspector.magics.options import helped
 from IPython.core.interactiveshell import InteractiveShell
@@ -12,8 +13,10 @@ from inspector import api
 from inspector.errors import InspectorError
 from inspector.facts.namespace import Namespace
 from inspector.report import Report
+from inspector.sessions.growth.cells import WatchedCells
 
 EVENT = "post_run_cell"
+BEFORE = "pre_run_cell"
 
 
 @magics_class
@@ -26,6 +29,7 @@ class InspectWatchMagics(Magics):
         super().__init__(shell, **options)
         self.names: tuple[str, ...] = ()
         self.before: Namespace | None = None
+        self.memory: WatchedCells | None = None
 
     @line_magic
     @helped
@@ -38,18 +42,25 @@ class InspectWatchMagics(Magics):
 
           %inspect_watch x rows      watch these names, and no others
           %inspect_watch             show the watched names now
+          %inspect_watch --memory    what each cell adds to the process, and which
+                                     of its lines asked for it; 1 MB or more
           %inspect_watch --off       stop watching
         """
         words = line.split()
         try:
             if words == ["--off"]:
                 self.leave()
+            elif words == ["--memory"]:
+                self._watch_memory()
+                return
             elif words:
                 self._watch(tuple(dict.fromkeys(words)))
         except InspectorError as error:
             showing.refuse(error, "inspect_watch")
             return
-        if not self.names:
+        if self.memory is not None and not words:
+            showing.show(self.memory.so_far())
+        elif not self.names:
             self._show()
 
     def leave(self) -> None:
@@ -57,6 +68,34 @@ class InspectWatchMagics(Magics):
         if self.names:
             self.shell.events.unregister(EVENT, self._after)
         self.names, self.before = (), None
+        if self.memory is not None:
+            self.shell.events.unregister(BEFORE, self._cell_begins)
+            self.shell.events.unregister(EVENT, self._cell_ended)
+            self.memory.close()
+            self.memory = None
+
+    def _watch_memory(self) -> None:
+        self.leave()
+        self.memory = WatchedCells()
+        self.shell.events.register(BEFORE, self._cell_begins)
+        self.shell.events.register(EVENT, self._cell_ended)
+        print("Each cell from here on that adds 1 MB or more is told; %inspect_watch --off ends it.")
+
+    def _cell_begins(self, cell: object = None) -> None:
+        """IPython calls this before each cell."""
+        if self.memory is not None:
+            self.memory.begin(cells.numbers(self.shell))
+
+    def _cell_ended(self, result: Any = None) -> None:
+        """And this after it; it never raises."""
+        try:
+            if self.memory is not None and result is not None:
+                label, source = f"In[{result.execution_count}]", str(result.info.raw_cell)
+                if report := self.memory.end(label, source):
+                    showing.show(report)
+        except Exception as error:
+            self.leave()
+            print(f"inspect_watch was switched off: {type(error).__name__} while inspecting")
 
     def _watch(self, names: tuple[str, ...]) -> None:
         for name in names:

@@ -112,6 +112,20 @@ class Account:
         return f"<Account: {self.resident_bytes:,} bytes resident; most: {most or 'none'}>"
 
 
+def brief(account: Account, most: int = 8) -> Account:
+    """The account with its rows alone, of each the largest parts, the others as one: it adds up as before."""
+    rows = tuple(replace(row, parts=_largest(row.parts, most)) for row in account.rows)
+    return replace(account, rows=rows, largest=(), returnable=(), answers=())
+
+
+def _largest(parts: tuple[AccountPart, ...], most: int) -> tuple[AccountPart, ...]:
+    rest = parts[most:]
+    if len(rest) < 2:
+        return parts
+    size = sum(part.resident_bytes for part in rest)
+    return (*parts[:most], AccountPart(f"{len(rest):,} more", size, sum(part.count for part in rest)))
+
+
 def less_lost(account: Account, kept: tuple[AccountPart, ...], buffers: tuple[AccountPart, ...]) -> Account:
     """The account, in which lost objects and their buffers have a row of their own."""
     rows, moved = list[AccountRow](), dict[str, AccountPart]()

@@ -1,7 +1,7 @@
 """What a process grew by while it was watched, and which calls asked for it."""
 
 # SPDX-License-Identifier: MIT
-from inspector.facts.account import Grown
+from inspector.facts.account import Account, Grown
 from inspector.facts.conversion import Site
 from inspector.facts.record import dataclass
 
@@ -30,6 +30,17 @@ class GrowthSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """The resident set at one moment of a watch."""
+
+    at_ns: int
+    """Since the watch began."""
+    resident_bytes: int
+    label: str
+    """The cell after which it was read, "In[5]"; "" for a moment of a clock."""
+
+
+@dataclass(frozen=True, slots=True)
 class Growth:
     """Growth between two moments: by row of the account, and by line, from sampled allocations."""
 
@@ -45,3 +56,7 @@ class Growth:
     dropped: int
     """Samples for which there was no room."""
     watched_ns: int
+    moments: tuple[Moment, ...] = ()
+    """In order of time; () where only begin and end were read."""
+    accounts: tuple[Account, ...] = ()
+    """Before and after, the smaller parts of each row as one; () where none was asked."""

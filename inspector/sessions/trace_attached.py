@@ -4,7 +4,7 @@
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -63,16 +63,19 @@ class Visited(Attached):
                 return replace(self.sample(max(seconds, _SAMPLED_S_MIN)), instead=why)
             return left(folder, self.pid).fact
 
-    def growth(self, seconds: float, *, deadline_s: float = DEADLINE_S) -> Growth | Unknown:
+    def growth(
+        self, seconds: float, *, deadline_s: float = DEADLINE_S, seen: Callable[[], object] = bool
+    ) -> Growth | Unknown:
         """What that process grows by within `seconds`, with the lines that ask for it; Unknown: why not.
 
-        The extension is loaded there as for `trace`. Raises what `trace` raises.
+        The extension is loaded there as for `trace`; `seen` is called again and again meanwhile. Raises
+        what `trace` raises.
         """
         from inspector.sessions.growth import visited
 
         check_seconds(seconds)
         with _folder(self.pid) as folder:
-            why = self._inside(folder, seconds, {"session": "growth.visited"}, deadline_s)
+            why = self._inside(folder, seconds, {"session": "growth.visited"}, deadline_s, seen)
             return Unknown(why) if why else visited.left(folder)
 
     def waits(self) -> Waits:
@@ -86,14 +89,21 @@ class Visited(Attached):
         found: Waits = held(self.pid, partial(waits, found=self._runtime), Waits, LOOK_S)
         return found
 
-    def _inside(self, folder: Path, seconds: float, asked: dict[str, Any], deadline_s: float) -> str:
+    def _inside(
+        self,
+        folder: Path,
+        seconds: float,
+        asked: dict[str, Any],
+        deadline_s: float,
+        seen: Callable[[], object] = bool,
+    ) -> str:
         """Let a session run there for so long; "" or why it did not begin."""
         there = self._doors()
         if isinstance(there, Unknown):
             return there.reason
         if why := _begun(there, folder, asked, deadline_s):
             return why
-        _until(lambda: not proc.alive(self.pid), seconds)
+        _until(lambda: (seen(), not proc.alive(self.pid))[1], seconds)
         self.notes = _ended(there, folder)
         return ""
 

@@ -19,6 +19,7 @@ LEAST_BYTES: Final = 1_000
 LEAST_GROWN_BYTES: Final = 1_000_000
 """A process grows by less in any cell: allocators ask for memory in steps."""
 MOST_NAMED: Final = 3
+MOST_RUNS: Final = 3
 NATIVE: Final = ("blocks", "mapped", "unexplained")
 """Kinds of memory in the account that Python objects are not known to hold."""
 LEAST_NATIVE_BYTES: Final = 10_000_000
@@ -166,6 +167,15 @@ def watched_growth(growth: Growth, pid: int, words: Mapping[str, str]) -> Answer
         pace, most = size(round(change * 60 / seconds)), grown_most(growth.rows, words)
         text = f"Process {pid} grew by {size(change)} in {seconds:,.1f} s, {pace} a minute: {most}."
     return answer("process-grew", text, "growth.resident_bytes", "growth.rows", costs_bytes=max(change, 0))
+
+
+def cell_added(growth: Growth, label: str, earlier: Sequence[int]) -> Answer:
+    """What a cell added, and what its runs before did: a cache fills once, a leak grows with each."""
+    before = [size(change) for change in earlier if change >= LEAST_GROWN_BYTES][-MOST_RUNS:]
+    again = f"; its runs before added {listed(before)}" if before else ""
+    most = f": {grown_most(growth.rows)}" if growth.rows else ""
+    text = f"{code(label)} added {size(growth.resident_bytes)}{most}{again}."
+    return answer("cell-added", text, "growth.rows", costs_bytes=growth.resident_bytes)
 
 
 def grown_most(rows: Sequence[Grown], words: Mapping[str, str] = GROWN) -> str:

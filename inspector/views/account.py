@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: MIT
 from typing import Final
 
-from inspector.facts.account import KINDS, Account, AccountPart, AccountRow, LargeObject
+from inspector.facts.account import KINDS, Account, AccountPart, AccountRow, LargeObject, brief
 from inspector.views.amounts import size
 from inspector.views.answers import sentence
 from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table, text
+from inspector.views.icicle import icicle
 from inspector.views.plain import clipped
 from inspector.views.view import blocks
 
@@ -25,7 +26,7 @@ def _account(fact: Account) -> tuple[Block, ...]:
     largest = max((row.resident_bytes for row in fact.rows), default=0)
     rows = tuple(_row(row, largest) for row in fact.rows)
     table = Table(("", "resident", "", "most of it"), rows, (1,))
-    return (*said, table, _total(fact), *held(fact.largest), _parts(fact))
+    return (*said, table, _total(fact), *held(fact.largest), _parts(fact), icicle((brief(fact),)))
 
 
 def held(largest: tuple[LargeObject, ...]) -> tuple[Block, ...]:

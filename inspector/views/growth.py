@@ -8,8 +8,10 @@ from inspector.facts.conversion import Site
 from inspector.facts.growth import Growth, GrowthSource
 from inspector.views.amounts import signed_size, size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.icicle import icicle
 from inspector.views.plain import clipped
 from inspector.views.sites import place
+from inspector.views.timeline import timeline
 from inspector.views.view import blocks
 
 _SHOWN: Final = 6
@@ -19,7 +21,8 @@ _STEPS: Final = " ▁▂▃▄▅▆▇█"
 
 @blocks.register
 def _growth(fact: Growth) -> tuple[Block, ...]:
-    return (*_account(fact), *(_sampled(fact) if fact.sample_bytes else _unsampled(fact)))
+    over = (timeline(fact.moments),) if len(fact.moments) > 1 else ()
+    return (*over, *_account(fact), *(_sampled(fact) if fact.sample_bytes else _unsampled(fact)))
 
 
 def _sampled(fact: Growth) -> tuple[Block, ...]:
@@ -39,6 +42,8 @@ def _sampled(fact: Growth) -> tuple[Block, ...]:
 
 def _unsampled(fact: Growth) -> tuple[Block, ...]:
     """Of another process only the account was read; here, another block took the samples."""
+    if fact.moments and not fact.accounts:
+        return ()
     if not fact.watched_ns:
         return (Line("asked for", text("?"), text("not sampled: another block samples", "dim")),)
     if fact.rows:
@@ -53,7 +58,8 @@ def _account(fact: Growth) -> tuple[Block, ...]:
     right = (*text(signed_size(fact.resident_bytes)), Span(" resident", "dim"))
     table = Table(("", "more", "most of it"), tuple(map(_row, fact.rows)), (1,))
     time = f"in {fact.watched_ns / 1e9:,.1f} s" if fact.watched_ns else ""
-    return (Fold(Line("grew", text(time), right), (table,), _SHOWN),)
+    held = (icicle(fact.accounts),) if fact.accounts else ()
+    return (Fold(Line("grew", text(time), right), (table,), _SHOWN), *held)
 
 
 def _row(row: Grown) -> tuple[tuple[Span, ...], ...]:

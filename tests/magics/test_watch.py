@@ -2,7 +2,9 @@
 
 # SPDX-License-Identifier: MIT
 import pytest
-from inspector.magics.inspect_watch_magic import EVENT
+from inspector.magics.inspect_watch_magic import BEFORE, EVENT
+
+from inspector import _native
 
 pytestmark = pytest.mark.quick
 
@@ -47,3 +49,19 @@ def test_a_cell_that_fails_is_watched(run, shown) -> None:
     run("x = [1]\n%inspect_watch x")
     assert "x" in shown("x.append(2); 1 / 0")
     run("%inspect_watch --off")
+
+
+def test_what_each_cell_adds_is_told_with_its_line(run, shown, shell) -> None:
+    before = [len(shell.events.callbacks[event]) for event in (BEFORE, EVENT)]
+    run("%inspect_watch --memory")
+    assert shown("kept = []; small = 1") == ""
+    cell = "kept.append('x%d' % len(kept) * 10_000_000)"
+    said = " ".join(shown(cell).split())
+    assert "kept.append" not in said and "len(kept) * 10_000_000 in line 1 asked for " in said
+    assert " added 2" in said and "Python objects" in said
+    again = " ".join(shown(cell).split())
+    assert "; its runs before added 2" in again and "cells" in again
+    assert "resident" in shown("%inspect_watch") and "no row" not in shown("%inspect_watch")
+    shown("%inspect_watch --off\ndel kept")
+    assert [len(shell.events.callbacks[event]) for event in (BEFORE, EVENT)] == before
+    assert [slot for slot in _native.got_slots() if slot[3] == -8 and slot[6]] == []

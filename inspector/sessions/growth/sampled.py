@@ -15,7 +15,7 @@ from typing import Final
 
 from inspector import _native
 from inspector.binaries.addresses import place
-from inspector.facts.account import Account, grown
+from inspector.facts.account import Account, brief, grown
 from inspector.facts.conversion import Site
 from inspector.facts.growth import Growth, GrowthSource
 from inspector.facts.native import Place
@@ -69,17 +69,22 @@ class Sampled:
             _native.growth_end()
             self._is_open, self._has_samples = False, True
 
-    def growth(self, before: Account | None = None) -> Growth:
-        """What the block left; with the account of the time before, also by row of the account. Once."""
-        change = resident_bytes() - self._resident
-        more = grown(before, accounted()[0]) if before is not None else ()  # before symbols are looked up
-        rows, sites, dropped, watched = _native.growth_read() if self._has_samples else ([], {}, 0, 0)
-        sources = _sources(rows, sites, watched, self._cells, self._named)
-        mean = SAMPLE_BYTES if self._has_samples else 0
+    def forget(self) -> None:
+        """Let go of the samples unread; a second call does nothing."""
         if self._has_samples:
             _native.growth_forget()
             self._has_samples = False
-        return Growth(change, more, sources, mean, dropped, watched)
+
+    def growth(self, before: Account | None = None) -> Growth:
+        """What the block left; with the account of the time before, also by row of the account. Once."""
+        change = resident_bytes() - self._resident
+        both = (before, accounted()[0]) if before is not None else ()  # before symbols are looked up
+        rows, sites, dropped, watched = _native.growth_read() if self._has_samples else ([], {}, 0, 0)
+        sources = _sources(rows, sites, watched, self._cells, self._named)
+        mean = SAMPLE_BYTES if self._has_samples else 0
+        self.forget()
+        more = grown(*both) if both else ()
+        return Growth(change, more, sources, mean, dropped, watched, (), tuple(map(brief, both)))
 
 
 def _sources(

@@ -2,11 +2,13 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Final
 
 from inspector.facts.amounts import size
 from inspector.facts.answers import Answer
+from inspector.facts.conversion import Site
 from inspector.facts.growth import Growth, GrowthSource
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.words import answer, code
@@ -23,12 +25,12 @@ STEADY: Final = 0.1
 def asked_for(growth: Growth, runs: int = 1) -> Iterator[Answer]:
     """The lines that asked for most of what is still in use, in all runs; nothing where that is little."""
     least = max(LEAST_BYTES, LEAST_SHARE * sum(row.bytes for row in growth.sources))
-    rows = [row for row in growth.sources if row.bytes >= least][:MOST_NAMED]
+    rows = [row for row in _by_line(growth) if row[0].bytes >= least][:MOST_NAMED]
     if not rows:
         return
-    text = "; ".join(_asked(row, runs) for row in rows)
-    told = sum(row.bytes for row in rows)
-    certain = not any(row.beside for row in rows)
+    text = "; ".join(_asked(*row, runs) for row in rows)
+    told = sum(row.bytes for row, _ in rows)
+    certain = not any(beside for _, beside in rows)
     yield answer(
         "asked-for", f"{text[0].upper()}{text[1:]}.", "growth.sources", certain=certain, costs_bytes=told
     )
@@ -44,13 +46,30 @@ def no_lines(pid: int, seconds: float, why: str) -> Answer:
     return answer("no-lines", text, "growth.sources", do=do)
 
 
-def _asked(row: GrowthSource, runs: int) -> str:
+def _by_line(growth: Growth) -> list[tuple[GrowthSource, int]]:
+    """Those of one line and library as one source: (it, how many of its bytes threads of C asked for)."""
+    groups = dict[tuple[Site, str, str], list[GrowthSource]]()
+    for row in growth.sources:
+        groups.setdefault((row.site, row.library, row.allocator), []).append(row)
+    joined = [_joined(rows) for rows in groups.values()]
+    return sorted(joined, key=lambda row: -row[0].bytes)
+
+
+def _joined(rows: list[GrowthSource]) -> tuple[GrowthSource, int]:
+    a, b, c, d = (sum(row.quarters[n] for row in rows) for n in range(4))
+    total, samples = sum(row.bytes for row in rows), sum(row.samples for row in rows)
+    beside = sum(row.bytes for row in rows if row.beside)
+    return replace(rows[0], bytes=total, samples=samples, quarters=(a, b, c, d)), beside
+
+
+def _asked(row: GrowthSource, beside: int, runs: int) -> str:
     who = _library(row)
     amount = f"{size(row.bytes)}, {size(row.bytes // runs)} a run" if runs > 1 else size(row.bytes)
-    if row.beside:
+    if beside == row.bytes:
         text = f"{who or 'C code'} asked for {amount} on a thread of its own while {where(row)} ran"
     else:
-        by = f" ({who})" if who else ""
+        threads = f"; {size(beside)} of it on threads of its own" if beside else ""
+        by = f" ({who}{threads})" if who else ""
         text = f"{where(row)} asked for {amount}{by}"
     return f"{text}, which is still in use{_pace(row)}"
 
