@@ -127,6 +127,21 @@ class Report:
 
         return to_svg(self.blocks(), self._drawing, f"inspector: {self.name}")
 
+    def to_speedscope(self) -> str:
+        """A report of memory as a file of speedscope.app: its rows and parts, the lines that asked, in bytes.
+
+        Raises InspectorError `bad-option` for another report.
+        """
+        from inspector.views.to_speedscope import to_speedscope
+
+        return to_speedscope(self.name, self.facts)
+
+    def to_perfetto(self) -> str:
+        """A report of memory as a file of ui.perfetto.dev: counters over time, and stacks. Raises so too."""
+        from inspector.views.to_perfetto import to_perfetto
+
+        return to_perfetto(self.name, self.facts)
+
     def to_wire(self) -> dict[str, Any]:
         """The report as plain JSON values (docs/schema/report-2.json)."""
         from inspector.views.to_json import wire_form

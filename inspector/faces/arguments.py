@@ -142,6 +142,12 @@ WRITE = (
 )
 """Where to write a report."""
 
+EXPORT = (
+    _option("--speedscope", metavar="FILE", help="write it as stacks for speedscope.app"),
+    _option("--perfetto", metavar="FILE", help="write it for ui.perfetto.dev"),
+)
+"""Where to write a report of memory besides."""
+
 C_CELL = (
     _option("name", nargs="?", default="cell", help="name of the function whose body the cell is"),
     _option(

@@ -20,7 +20,7 @@ import sys
 from typing import Any
 
 from inspector.errors import EXIT_DONE, InspectorError
-from inspector.faces.arguments import DRAW, WRITE, add_options
+from inspector.faces.arguments import DRAW, EXPORT, WRITE, add_options
 
 GROUP = "inspect running programs"
 SECONDS = 2.0
@@ -45,7 +45,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     add("--of", action="append", default=[], metavar="MODULE", help="for trace: this module only")
     add("--lines", action="store_true", help="for memory: loads our extension there, as trace does")
     add("--deadline", type=float, default=DEADLINE, help=f"seconds for a safe point (default: {DEADLINE:g})")
-    add_options(parser, DRAW, WRITE)
+    add_options(parser, DRAW, WRITE, EXPORT)
 
 
 def run(options: argparse.Namespace) -> int:

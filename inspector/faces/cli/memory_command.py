@@ -8,7 +8,7 @@ process is read from outside: its heap is one row, because it is not divided.
 import argparse
 
 from inspector.errors import EXIT_DONE, InspectorError
-from inspector.faces.arguments import DRAW, WRITE, add_options
+from inspector.faces.arguments import DRAW, EXPORT, WRITE, add_options
 
 GROUP = "inspect objects"
 LARGEST = 4
@@ -19,7 +19,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("--script", metavar="FILE", help="run this script first")
     parser.add_argument("--pid", type=int, default=0, help="account for this process instead")
-    add_options(parser, DRAW, WRITE)
+    add_options(parser, DRAW, WRITE, EXPORT)
 
 
 def run(options: argparse.Namespace) -> int:

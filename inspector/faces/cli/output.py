@@ -24,7 +24,13 @@ def show(
         explain=options.explain,
         verbose=options.verbose,
     )
-    for path, text in ((options.svg, report.to_svg), (options.html, lambda: report.to_page(sources))):
+    written = {
+        "svg": report.to_svg,
+        "html": lambda: report.to_page(sources),
+        "speedscope": report.to_speedscope,
+        "perfetto": report.to_perfetto,
+    }
+    for path, text in ((getattr(options, name, None), draw) for name, draw in written.items()):
         if path:
             _write(path, text())
     if options.json:
