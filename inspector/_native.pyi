@@ -995,6 +995,7 @@ def remote_holders(
 
 # native/trace/values/losses.c
 LOSS_RULES: tuple[str, ...]
+SPAN_UNITS: tuple[str, ...]
 """Ways in which a conversion changes an element: `func` of a LOSS record is an index."""
 
 # native/trace/arm/sources.c, native/trace/capi/allocations.c

@@ -22,6 +22,7 @@ _NOT_ADAPTERS = (
     "arrow_blocks",
     "base",
     "beyond",
+    "columns",
     "formats",
     "holders",
     "protocols",

@@ -204,7 +204,8 @@ class Copy:
 
 
 _NARROW: Final = re.compile(
-    r"(astype|dtype|\.to\b|view|asarray|array)\W.*\b(b?float16|float32|half|single|[<>=]?f[24])\b|\.(half|float)\(\)"
+    r"(astype|dtype|\.to|view|asarray|array|cast|tensor|fromiter)\W.*\b(b?float16|[Ff]loat32|half|single|[<>=]?f[24])\b"
+    r"|\.(half|float)\(\)|array\(\s*['\"]f['\"]|(pack|pack_into|iter_pack)\(\s*['\"][^'\"]*[fe][^'\"]*['\"]"
 )
 """A conversion to a float narrower than Python's, as it is written."""
 
@@ -229,6 +230,8 @@ class Loss:
     confidence: Literal["certain", "by sample"]
     """certain: every element was compared; by sample: evenly spread ones, and `lost` is a lower bound."""
     site: Site
+    largest_error: float = 0.0
+    """Of numbers that were only rounded: the largest difference, relative to the number; else 0."""
 
     @property
     def is_asked_for(self) -> bool:

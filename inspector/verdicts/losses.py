@@ -10,7 +10,8 @@ CONVERTERS = frozenset(
         *("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "astype", "copyto"),
         *("fromiter", "tolist", "to_numpy", "to_pandas", "to_pylist", "maybe_convert_objects", "cast"),
         *("tensor", "as_tensor", "copy_", "to", "type", "int", "long", "short", "char", "byte", "half"),
-        *("float", "double", "bool"),
+        *("float", "double", "bool", "fill", "astype_overflowsafe", "as_unit"),
+        *("full", "full_like", "new_full", "fill_"),
     )
 )
 """Functions that only convert: the last part of a name, or the operation passed to a dispatcher."""
@@ -20,10 +21,23 @@ PLAIN = ("overflow", "sign", "precision", "embedded NUL", "cut")
 """Rules that a computation does not match by chance if the result shows a changed element."""
 
 
-def losses(evidence: Iterable[LossEvidence]) -> tuple[Loss, ...]:
-    """The losses, the worst first. A result of zeros or whole numbers may be computed, so it is no proof."""
-    found = [item.loss for item in evidence if _is_loss(item)]
+def losses(evidence: Iterable[LossEvidence], seen: Iterable[Loss] = ()) -> tuple[Loss, ...]:
+    """The losses, the worst first. A result of zeros or whole numbers may be computed, so it is no proof.
+
+    `seen`: those that the values of the statements showed.
+    """
+    by_values = tuple(seen)
+    emptied = {
+        _place(loss) for loss in by_values if loss.rule == "null"
+    }  # its bytes under the null say nothing
+    found = [item.loss for item in evidence if _is_loss(item) and _place(item.loss) not in emptied]
+    known = {(loss.rule, _place(loss)) for loss in found}
+    found += [loss for loss in by_values if (loss.rule, _place(loss)) not in known]
     return tuple(sorted(found, key=lambda loss: (RANKS.index(loss.rule), -loss.lost * loss.times)))
+
+
+def _place(loss: Loss) -> tuple[object, ...]:
+    return loss.site.file, loss.site.line, loss.before
 
 
 def _is_loss(evidence: LossEvidence) -> bool:

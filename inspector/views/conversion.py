@@ -26,6 +26,7 @@ from inspector.views.gil import given_up
 from inspector.views.grammar import Block, Fold, Line, Span, Table, nothing, text
 from inspector.views.hosted import of_hosted
 from inspector.views.imported import of_imports, without_imports
+from inspector.views.losses import rounding
 from inspector.views.sites import duration, place, unsaid
 from inspector.views.view import blocks
 
@@ -145,13 +146,19 @@ def _lost(fact: Trace) -> Iterator[Block]:
             (
                 *place(loss.site),
                 Span(f"  {loss.site.text or loss.function}  ", "python"),
-                *text(f"{loss.before} → {loss.after}", "danger"),
+                *text(_pair(loss), "dim" if loss.is_asked_for else "danger"),
                 Span(_how_many(loss), "dim"),
             ),
         )
         for loss in losses
     )
-    yield Fold(Line("lost", text(_all_lost(losses), "danger")), lines, 6)
+    worst = "dim" if all(loss.is_asked_for for loss in losses) else "danger"
+    yield Fold(Line("lost", text(_all_lost(losses), worst)), lines, 6)
+
+
+def _pair(loss: Loss) -> str:
+    by = f", by at most {rounding(loss)} of the value" if loss.is_asked_for and loss.largest_error else ""
+    return f"{loss.before} → {loss.after}{by}"
 
 
 def _all_lost(losses: tuple[Loss, ...]) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from inspector.facts.amounts import size
 from inspector.facts.statements import Statement, Statements
 from inspector.facts.unknown import Unknown
+from inspector.views.losses import told
 from inspector.views.plain import plain
 from inspector.views.statements import STYLES, crossed, inside, times
 from inspector.views.theme import css
@@ -32,7 +33,7 @@ def reason(row: Statement) -> str:
     """Why, what was lost, what libraries copied on the way, what to write instead; "" if nothing is known."""
     of = f"of {row.of}" if row.verdict in ("view", "same object", "in place") and row.of else ""
     doubt = "" if row.certain else "probably "
-    lost = [f"{one.lost:,} changed: {one.before} → {one.after}" for one in row.losses[:1]]
+    lost = list(map(told, row.losses[:1]))
     parts = [of or (f"{doubt}{row.reason}" if row.reason else doubt.strip()), *lost, *map(inside, row.inside)]
     other = [f"without: {row.instead}"] if row.instead else []
     return "; ".join(plain(part) for part in (*parts, *other) if part)

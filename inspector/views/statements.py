@@ -8,6 +8,7 @@ from inspector.facts.conversion import Materialized
 from inspector.facts.statements import Inside, Operator, Statement, Statements
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Line, Span, Table, text
+from inspector.views.losses import told
 from inspector.views.plain import clipped
 from inspector.views.sites import duration
 from inspector.views.view import blocks
@@ -88,9 +89,7 @@ def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tu
         _why(row),
     )
     for loss in row.losses[:1]:
-        many = f"{loss.lost:,} of {loss.elements:,} values" if loss.elements > 1 else "a value"
-        style = "dim" if loss.is_asked_for else "danger"
-        yield (text(""), text(f"   {many} changed: {loss.before} → {loss.after}", style))
+        yield (text(""), text(f"   {told(loss)}", "dim" if loss.is_asked_for else "danger"))
     for data in row.materialized[:1]:
         yield (text(""), text(f"   {_came(row.materialized)} {data.type_name}", "warn"))
     if said := ran(row):

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "objects/elements.h"
+#include "objects/spans.h"
 
 #include <math.h>
 
@@ -144,6 +145,52 @@ element elements_read(const char *place, char kind, uint32_t bytes) {
                                                       : of_place(place, kind, bytes);
 }
 
+// Attoseconds of a week, of a day and so on, by SPAN_UNITS; 0 for months, years and no unit.
+static __int128 length_of(uint8_t unit) {
+    static const uint32_t seconds[] = {0, 0, 604800, 0, 86400, 3600, 60, 1};
+    enum { WHOLE = sizeof seconds / sizeof *seconds, LAST = 14 };
+    int number = (unit & ~SPAN_DATES) - 1;
+    __int128 found = number < 0 ? 0 : number < WHOLE ? seconds[number] : 1;
+    for (int i = number < WHOLE ? WHOLE - 1 : number; i < LAST - 1 && found; i++) {
+        found *= 1000;
+    }
+    return found;
+}
+
+element elements_read_timed(const char *place, uint32_t bytes, uint8_t unit) {
+    element made = of_place(place, 'i', bytes);
+    made.kind = !length_of(unit) || bytes < 4 ? 0 : unit & SPAN_DATES ? 'M' : 'm';
+    made.unit = unit;
+    return made;
+}
+
+// `ratio` units of the result are one of the source: what has no room loses its upper bits.
+static int to_shorter(const element *before, const element *after, __int128 ratio) {
+    __int128 whole;
+    int is_out = __builtin_mul_overflow(before->integer, ratio, &whole) || whole != (int64_t)whole;
+    uint64_t low = before->bits * (uint64_t)ratio;
+    return low != after->bits ? NOT_CONVERTED : is_out ? RULE_overflow : RULE_kept;
+}
+
+// `ratio` units of the source are one of the result: rounded down, toward zero or to the nearest.
+static int to_longer(const element *before, const element *after, __int128 ratio) {
+    __int128 rest = before->integer % ratio;
+    __int128 floor = before->integer / ratio - (rest < 0), above = after->integer - floor;
+    if (!rest) {
+        return above ? NOT_CONVERTED : RULE_kept;
+    }
+    int is_nearest = 2 * (rest < 0 ? rest + ratio : rest) >= ratio;
+    return above == 0 || (above == 1 && (rest < 0 || is_nearest)) ? RULE_fraction : NOT_CONVERTED;
+}
+
+static int to_unit(const element *before, const element *after) {
+    if (before->integer == INT64_MIN || after->integer == INT64_MIN) { // NaT
+        return before->integer == after->integer ? RULE_kept : NOT_CONVERTED;
+    }
+    __int128 from = length_of(before->unit), to = length_of(after->unit);
+    return to > from ? to_longer(before, after, to / from) : to_shorter(before, after, from / to);
+}
+
 // Of a double that the target has no room for, what a processor makes: its least or greatest number, zero, or
 // the low bits of an int of 64 bits, as where the target is a narrower word.
 static int is_beyond(double before, const element *after, int bits) {
@@ -230,6 +277,9 @@ static int to_text(const element *before, const element *after) {
 int elements_judge(const element *before, const element *after, uint32_t bytes) {
     if (!before->kind || !after->kind || (before->kind == 't') != (after->kind == 't')) {
         return NOT_CONVERTED;
+    }
+    if (before->unit || after->unit) {
+        return before->kind == after->kind ? to_unit(before, after) : NOT_CONVERTED;
     }
     if (before->kind == 'c') { // a conversion drops the imaginary part
         element real = of_real(before->real);

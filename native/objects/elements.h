@@ -16,9 +16,10 @@ enum { LOSSES_RULES(RULE_ID) RULE_COUNT, NOT_CONVERTED = -1 };
 
 enum { ELEMENT_SHOWN_BYTES = 8 };
 
-// kind: i u f c as the bits say, b a truth, n None, t a text, 0 not read.
+// kind: i u f c M m as the bits say, b a truth, n None, t a text, 0 not read.
 typedef struct {
     char kind;
+    uint8_t unit;  // of data_span: 0 where it is no date or duration
     uint64_t bits; // of a double, a number extended to 64, two floats; the first bytes of a text
     __int128 integer;
     double real, imaginary;
@@ -29,6 +30,8 @@ typedef struct {
 
 // kind: NumPy's letter. 0 as the element's kind: it cannot be read, or is an object whose code would run.
 element elements_read(const char *place, char kind, uint32_t bytes);
+// A date or a duration: an int of 4 or 8 bytes that counts units of fixed length.
+element elements_read_timed(const char *place, uint32_t bytes, uint8_t unit);
 // The rule by which `after`, of so many bytes, is what C makes of `before`; NOT_CONVERTED where it is not.
 int elements_judge(const element *before, const element *after, uint32_t bytes);
 

@@ -13,6 +13,12 @@
 
 enum { NDARRAY_C = 0x1, NDARRAY_F = 0x2, NDARRAY_OWNS = 0x4, NDARRAY_WRITEABLE = 0x400 };
 enum { DESCR_KIND = 24, DESCR_SIZE_1 = 32, DESCR_SIZE_2 = 40 }; // numpy/ndarraytypes.h: PyArray_Descr
+enum { DESCR_TIME_1 = 80, DESCR_TIME_2 = 112 };                 // its c_metadata, in NumPy 1 and 2
+
+typedef struct { // numpy/ndarraytypes.h: PyArray_DatetimeDTypeMetaData
+    void *head[4];
+    int unit, count;
+} time_fields;
 
 typedef struct { // Modules/arraymodule.c
     PyObject_VAR_HEAD char *items;
@@ -58,6 +64,30 @@ void spans_prepare(void) {
     PyErr_Clear();
 }
 
+#define UNIT_NAME(name) #name,
+static const char *const unit_names[] = {SPAN_UNITS(UNIT_NAME)};
+enum { UNITS = sizeof unit_names / sizeof *unit_names };
+
+static uint8_t dated(char kind, int number) {
+    return (uint8_t)((number + 1) | (kind == 'M' ? SPAN_DATES : 0));
+}
+
+uint8_t spans_unit(char kind, const char *name) {
+    for (int i = 0; i < UNITS; i++) {
+        if (strcmp(unit_names[i], name) == 0) {
+            return dated(kind, i);
+        }
+    }
+    return 0;
+}
+
+// The unit of dates or durations; 0 for several of them, as in "m8[25s]".
+static uint8_t unit_of(const char *descr, char kind) {
+    const time_fields *told;
+    memcpy(&told, descr + (descr_size_offset == DESCR_SIZE_1 ? DESCR_TIME_1 : DESCR_TIME_2), sizeof told);
+    return told && told->count == 1 && told->unit >= 0 && told->unit < UNITS ? dated(kind, told->unit) : 0;
+}
+
 static void describe(const ndarray_fields *array, data_span *ret) {
     const char *descr = (const char *)array->descr;
     ret->kind = descr[DESCR_KIND];
@@ -68,6 +98,7 @@ static void describe(const ndarray_fields *array, data_span *ret) {
         memcpy(&bytes, descr + DESCR_SIZE_2, sizeof bytes);
         ret->item_bytes = (uint32_t)bytes;
     }
+    ret->unit = ret->kind == 'M' || ret->kind == 'm' ? unit_of(descr, ret->kind) : 0;
 }
 
 // The extent of strided elements: strides may be negative, and 0 on an axis that repeats.
@@ -153,6 +184,7 @@ int spans_is_ndarray(PyObject *object) {
 }
 
 int spans_read(PyObject *object, data_span *ret) {
+    ret->unit = 0;
     PyTypeObject *type = Py_TYPE(object);
     if (type == &PyBytes_Type) {
         return plain(PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object), 1, 'S', SPAN_READONLY | SPAN_OWNED,

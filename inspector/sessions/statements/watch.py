@@ -3,18 +3,22 @@
 # SPDX-License-Identifier: MIT
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from inspector.adapters.base import Elements, type_module
+from inspector.facts.conversion import Loss
 from inspector.facts.statements import Bound, Relation, Written
 from inspector.facts.unknown import Unknown
 from inspector.objects.call_site import is_users
 from inspector.objects.sharing.chosen import uniform
 from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import values
+from inspector.sessions.statements.converted import Masks, before, changed, converter
 from inspector.sessions.statements.lines import Lines
+from inspector.sessions.statements.packed import rounded
 from inspector.tracing.events.source import Source, written_as
 
 MOST_PASSES: Final = 6
@@ -34,6 +38,8 @@ class _Open:
     library: str
     calls: int
     """How many functions of the user's had been entered when it began."""
+    nulls: dict[str, Masks]
+    """Operand -> where it has nulls, if the statement may make more."""
 
 
 class StatementWatch:
@@ -47,6 +53,7 @@ class StatementWatch:
         self._passes: Counter[tuple[str, int]] = Counter()
         self._unwatched: set[tuple[str, int]] = set()
         self._found: dict[tuple[str, int, str], Bound] = {}
+        self._lost: dict[Loss, int] = {}
         self._entered: Counter[CodeType] = Counter()
         self._busy: set[int] = set()
         self._calls = 0
@@ -62,6 +69,10 @@ class StatementWatch:
         self._lines.end()
         self._open.clear()
         return tuple(replace(one, more=self._is_unwatched(one)) for one in self._found.values())
+
+    def losses(self) -> tuple[Loss, ...]:
+        """What conversions of the statements lost that is seen by their values alone."""
+        return tuple(replace(one, times=times) for one, times in self._lost.items())
 
     def _is_unwatched(self, found: Bound) -> bool:
         written = self.sources[found.file].at(found.line)
@@ -130,7 +141,13 @@ class StatementWatch:
             if found and (before := values.before(found[0], changes)) is not None:
                 operands[name] = before
         targets = {path: id(found[0]) for path in written.targets if (found := values.read(frame, path))}
-        return _Open(written, operands, targets, _library(frame, written.library), self._calls)
+        self._lose(rounded(written, frame))
+        library = _library(frame, written.library)
+        return _Open(written, operands, targets, library, self._calls, _nulls(written, frame))
+
+    def _lose(self, found: Iterator[Loss]) -> None:
+        for one in found:
+            self._lost[one] = self._lost.get(one, 0) + 1
 
     def _close(self, running: _Open, frame: FrameType, value: Any) -> None:
         """Note what a finished statement bound."""
@@ -141,6 +158,10 @@ class StatementWatch:
             self._changed(running, frame, {id(value) for _, value in bound})
         for path, value in bound:
             self._note(running, frame, path, value)
+        for name, had in running.nulls.items():
+            now = values.named(frame, name)
+            for other in [value for _, value in bound] or now:
+                self._lose(changed(running.written, had, other, now[0] if now else other))
 
     def _note(self, running: _Open, frame: FrameType, target: str, value: Any) -> None:
         written = running.written
@@ -240,6 +261,15 @@ class StatementWatch:
             both = isinstance(known.bytes, Unknown) or isinstance(found.bytes, Unknown)
             size = known.bytes if both else known.bytes + found.bytes  # type: ignore[operator]
             self._found[key] = replace(known, bytes=size, times=known.times + 1)
+
+
+def _nulls(written: Written, frame: FrameType) -> dict[str, Masks]:
+    """Operand -> where it has nulls; {} where the statement converts nothing."""
+    if not converter(written):
+        return {}
+    live = {name: found[0] for name in written.names if (found := values.named(frame, name))}
+    masks = {name: before(written, one) for name, one in live.items()}
+    return {name: had for name, had in masks.items() if had}
 
 
 def _may_change(written: Written) -> bool:

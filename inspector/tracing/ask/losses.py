@@ -13,7 +13,7 @@ from inspector.tracing.ask import call_values
 from inspector.tracing.ask.narrowed_arguments import narrowed
 from inspector.tracing.ask.nesting import TOP, Nesting
 from inspector.tracing.events import capi_rows
-from inspector.tracing.events.decode import KINDS, Events
+from inspector.tracing.events.decode import FLAGS, KINDS, Events
 
 _WORDS: Final = {"embedded_nul": "embedded NUL"}
 _KEPT: Final = _native.LOSS_RULES.index("kept")
@@ -108,8 +108,10 @@ def _evidence(events: Events, nesting: Nesting, row: int, at: int, asked: tuple[
         times=1,
         confidence="certain" if compared == elements else "by sample",
         site=events.sites[events.site[int(nesting.heads[owner]) if inside else call]],
+        largest_error=capi_rows.as_single(int(record["code"])),
     )
-    return LossEvidence(loss, bool(record["val"]), is_capi, asked)
+    fills = bool(record["flags"] & FLAGS["FILL"])
+    return LossEvidence(loss, bool(record["val"]) and not fills, is_capi, asked)
 
 
 def _text(kind: int, bits: int) -> str:
@@ -120,6 +122,8 @@ def _text(kind: int, bits: int) -> str:
     if letter == "c":
         real, imaginary = struct.unpack("<ff", bits.to_bytes(8, "little"))
         return f"({real:.7g}{imaginary:+.7g}j)"
+    if letter in "Mm":
+        return _time(letter, _native.SPAN_UNITS[(length & 127) - 1], capi_rows.as_signed(bits))
     if letter == "I":
         return f"an int of {bits} bits"
     if letter == "b":
@@ -130,3 +134,8 @@ def _text(kind: int, bits: int) -> str:
         shown = bits.to_bytes(_SHOWN, "little")[: min(length, _SHOWN)].decode("ascii", "replace")
         return f"{shown!r}{'…' if length > _SHOWN else ''}"
     return str(capi_rows.as_signed(bits) if letter == "i" else bits)
+
+
+def _time(letter: str, unit: str, count: int) -> str:
+    """A date "2024-01-01T00:00:00", or a duration "1500 ms"."""
+    return str(np.array(count, f"M8[{unit}]")) if letter == "M" else f"{count} {unit}"

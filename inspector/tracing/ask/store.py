@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from inspector.errors import InspectorError, unwritable
-from inspector.facts.conversion import Counted, Materialized, Seen, Site
+from inspector.facts.conversion import Counted, Loss, Materialized, Seen, Site
 from inspector.facts.converted import NO_LINES, HostLines
 from inspector.facts.hosted import HostSite
 from inspector.facts.native import Place
@@ -125,6 +125,7 @@ def head_of(events: Events) -> dict[str, Any]:
         "grade": events.grade,
         "written": [to_wire(one) for one in events.written],
         "bound": [to_wire(one) for one in events.bound],
+        "lost": [to_wire(one) for one in events.lost],
         "operators": [to_wire(one) for one in events.operators],
         "values_seen": events.values_seen,
         "host_sites": {str(number): to_wire(one) for number, one in events.host_sites.items()},
@@ -205,6 +206,7 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         materialized=tuple(from_wire(Materialized, one) for one in head.get("materialized", ())),
         written=tuple(from_wire(Written, one) for one in head.get("written", ())),
         bound=tuple(from_wire(Bound, one) for one in head.get("bound", ())),
+        lost=tuple(from_wire(Loss, one) for one in head.get("lost", ())),
         operators=tuple(from_wire(Operator, one) for one in head.get("operators", ())),
         values_seen=bool(head.get("values_seen")),
         host_sites={

@@ -79,6 +79,12 @@ def as_double(word: int) -> float:
     return found
 
 
+def as_single(word: int) -> float:
+    """32 bits as a float."""
+    found: float = struct.unpack("<f", struct.pack("<I", word))[0]
+    return found
+
+
 def text_of(record: Any) -> str:
     """The text of a TEXT continuation: the bytes of obj, val and aux, `duration` of them, cut at 24."""
     size = int(record["duration"])

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from inspector import _native
-from inspector.facts.conversion import Counted, Materialized, Seen, Site
+from inspector.facts.conversion import Counted, Loss, Materialized, Seen, Site
 from inspector.facts.converted import NO_LINES, HostLines
 from inspector.facts.hosted import HostSite
 from inspector.facts.native import Place
@@ -94,6 +94,8 @@ class Events:
     """The statements of the user's code that records or values belong to."""
     bound: tuple[Bound, ...] = ()
     """Values that they bound."""
+    lost: tuple[Loss, ...] = ()
+    """Losses of conversions that their values alone show."""
     operators: tuple[Operator, ...] = ()
     """Of torch."""
     values_seen: bool = False

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
+from inspector.facts.conversion import Site
 from inspector.facts.statements import Bound, Written
 from inspector.objects.call_site import is_users
 from inspector.objects.quiet_compile import quietly
@@ -192,7 +193,7 @@ def written_as(text: str, name: str) -> str:
 
 
 def written_of(
-    events: Events, bound: Iterable[Bound] = (), known: Mapping[str, Source] | None = None
+    events: Events, bound: Iterable[Bound | Site] = (), known: Mapping[str, Source] | None = None
 ) -> tuple[Written, ...]:
     """The statements of the user's files that records or values of a trace belong to, in the order of files.
 

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import gc
+import re
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
@@ -20,6 +21,9 @@ from inspector.tracing.events.span_flags import (
 )
 from inspector.tracing.record.own_parts import own_parts
 
+_TIMED = re.compile(r"(timestamp|datetime64|date32|date64|duration|timedelta64|time32|time64)\[(\w+)[\],]")
+_DATES = {"timestamp": "M", "datetime64": "M", "date32": "M", "date64": "M"}
+_DAY = {"day": "D"}
 _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 8
 """Most blocks reported of one object before its call returns (native/trace/record/record.h)."""
@@ -33,7 +37,7 @@ MOST_ASKED = 1000
 
 AXES_TOLD = 4
 Row = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
-"""Start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags
+"""Start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter with a unit of time, flags
 (native/objects/spans.h), the address of the element with all indices 0, shape and
 strides; () with more axes than are reported."""
 
@@ -194,7 +198,7 @@ def _row(block: Elements, linked: int) -> Row:
     flags = linked | (SPAN_READONLY if block.readonly else 0) | (SPAN_C if _is_contiguous(block) else 0)
     told = 0 < len(block.shape) <= AXES_TOLD
     shape, strides = (block.shape, block.strides_bytes) if told else ((), ())
-    letter = _letter(block.typestr)
+    letter = _letter(block.typestr) + _unit(block)
     return (
         extent.start, extent.bytes, size, block.itemsize_bytes, letter, flags, block.address, shape, strides,
     )  # fmt: skip
@@ -212,6 +216,12 @@ def _is_contiguous(block: Elements) -> bool:
             return False
         step *= length
     return True
+
+
+def _unit(block: Elements) -> str:
+    """ "Mns" for dates as "timestamp[ns]", "ms" for durations in seconds, as the library names the type."""
+    found = _TIMED.match(block.format)
+    return (_DATES.get(found[1], "m") + _DAY.get(found[2], found[2])) if found else ""
 
 
 def _letter(typestr: str) -> str:

@@ -73,7 +73,7 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
     KIND(LOSS, \
          "continuation: aux elements of argument `slot` were lost by func, a row of LOSS_RULES; the first " \
          "is number `start`: obj before, val after, of the kinds in lasti and refs; duration of `type` " \
-         "elements were compared") \
+         "elements were compared; code: of rounded ones the largest relative error, a float's bits") \
     KIND(PLAIN, "continuation: `func` numbers, booleans or None: letter and argument number (128: the " \
                 "result) of each in a byte of refs and of lasti, lowest first; words: start, obj, val, aux") \
     KIND(STACK, "continuation: val is the number of the native stack that the call before came through") \
@@ -99,7 +99,8 @@ enum { EVENT_KINDS(EVENT_KIND) };
     FLAG(LOSSY, 9, "the conversion lost a part of the value") \
     FLAG(OUTPUT, 10, "continuation: the call wrote the value; it is no argument") \
     FLAG(INSIDE, 11, "continuation: an item of the list or tuple in the continuation before") \
-    FLAG(COMPACT, 12, "obj, val, aux and refs hold the call's values, by refs_delta (COMPACT_KINDS)")
+    FLAG(COMPACT, 12, "obj, val, aux and refs hold the call's values, by refs_delta (COMPACT_KINDS)") \
+    FLAG(FILL, 13, "of a LOSS: one number became every element, which a computation may make too")
 
 #define EVENT_FLAG(name, bit, meaning) EVENT_FLAG_##name = 1 << (bit),
 enum { EVENT_FLAGS(EVENT_FLAG) };

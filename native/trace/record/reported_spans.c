@@ -33,6 +33,7 @@ static int read_row(PyObject *row, data_span *ret) {
                        .logical_bytes = logical,
                        .item_bytes = (uint32_t)item,
                        .kind = *kind,
+                       .unit = *kind && kind[1] ? spans_unit(kind[1], kind + 2) : 0,
                        .flags = (uint8_t)flags,
                        .origin = (uintptr_t)origin};
     Py_ssize_t axes = PyTuple_GET_SIZE(shape);

@@ -287,6 +287,8 @@ static void write_filled(const call_values *seen, uint16_t depth) {
         if (mask & SAMPLES_EQUAL) {
             write_span(&now[0], EVENT_FLAG_OUTPUT, depth, mask | written);
             losses_write(&now[0], seen, depth);
+        } else if (now[0].has_span && seen->plain.count) {
+            losses_filled(&now[0], &seen->plain, depth);
         }
     }
 }
@@ -359,6 +361,7 @@ static void write_call_values(call_convention convention, const uintptr_t words[
         write_seen(&made[i], EVENT_FLAG_OUTPUT, record->depth, has_span ? compared(&made[i], seen) : 0);
         if (has_span) {
             losses_write(&made[i], seen, record->depth);
+            losses_filled(&made[i], &seen->plain, record->depth);
         }
     }
     if (count && made[0].letter == 'o' && has_further(seen->arguments, seen->count)) {
@@ -367,7 +370,7 @@ static void write_call_values(call_convention convention, const uintptr_t words[
     if (has_further(made, count)) {
         write_further(made, count, EVENT_FLAG_OUTPUT, record->depth);
     }
-    if (count && made[0].letter == 'n' && seen->count > 1) {
+    if (count && made[0].letter == 'n' && seen->count + (int)seen->plain.count > 1) {
         write_filled(seen, record->depth);
     }
 }

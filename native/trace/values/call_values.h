@@ -3,6 +3,7 @@
 #ifndef INSPECTOR_CALL_VALUES_H
 #define INSPECTOR_CALL_VALUES_H
 
+#include "objects/elements.h"
 #include "objects/spans.h"
 #include "trace/record/convention.h"
 #include "trace/record/event.h"
@@ -86,6 +87,7 @@ typedef struct {
     uint64_t count;
     uint32_t item_bytes;
     char kind;
+    uint8_t unit; // of data_span
 } samples_block;
 // The elements of a value, where their kind is one of `kinds` and their place is known: 1, or 0.
 int samples_block_of(const call_value *seen, const char *kinds, samples_block *ret);
@@ -93,6 +95,8 @@ int samples_block_of(const call_value *seen, const char *kinds, samples_block *r
 int samples_items_of(const call_value *seen, samples_block *ret);
 // Address of element `at` in C order; NULL where nested lists differ in length.
 const char *samples_element(const samples_block *of, uint64_t at);
+// The element at `place`, to be compared with one of `other`.
+element samples_read(const char *place, const samples_block *of, const samples_block *other);
 // Keeps a few elements of memory that a call may write to.
 void samples_remember(call_value *seen);
 // Whether these elements have changed: SAMPLES_WRITTEN, or 0. `now` is the same object, read again.
@@ -109,6 +113,9 @@ int samples_fill(const call_value *result, const call_values *seen, uint32_t equ
 // Elements that a conversion lost, found by comparing source and result.
 // Writes a LOSS continuation for each argument and rule where `made` does not hold the argument's elements.
 void losses_write(const call_value *made, const call_values *seen, uint16_t depth);
+
+// The same for an array that a call filled with one of the numbers among its arguments.
+void losses_filled(const call_value *made, const plain_values *plain, uint16_t depth);
 
 // The same for one number or text that a C-API function converted: `value` has `bytes` bytes and is what C
 // got of `object`. kind: u unchecked unsigned, f float, t text that ends at its first NUL. Allocates nothing.

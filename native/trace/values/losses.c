@@ -18,14 +18,27 @@ enum { COMPARED_MAX = 1 << 14 };
 typedef struct {
     uint64_t lost, first;
     element before, after;
+    float error; // of numbers that were rounded: the largest, relative to the number
+    int fills;   // one number became every element
 } loss;
 
 enum { SOURCE_HAS_NULLS = 1, RESULT_HAS_NULLS = 2 }; // a column keeps its nulls in a bitmap beside the values
 
-// Whether a null became NaN, or None stayed a null.
+// Whether a null became NaN, or None or NaN stayed a null, under which the bytes are zero.
 static int is_null(int nulls, const element *before, const element *after) {
+    int is_nan = before->kind == 'f' && isnan(before->real) && after->kind != 'f' && !after->integer;
     return (nulls & SOURCE_HAS_NULLS && after->kind == 'f' && isnan(after->real) && before->kind != 'f') ||
-           (nulls & RESULT_HAS_NULLS && before->kind == 'n');
+           (nulls & RESULT_HAS_NULLS && (before->kind == 'n' || is_nan));
+}
+
+static void note(loss *found, uint64_t at, const element *before, const element *after) {
+    if (!found->lost++) {
+        found->first = at;
+        found->before = *before;
+        found->after = *after;
+    }
+    float error = (float)(fabs(after->real - before->real) / fabs(before->real));
+    found->error = error > found->error && isfinite(error) ? error : found->error;
 }
 
 // Compares the source with the result's elements from number `from` on. Returns how many, or 0 where they are
@@ -39,18 +52,14 @@ static uint64_t compare(const samples_block *source, int nulls, const samples_bl
         if (!place) {
             return 0;
         }
-        element before = elements_read(place, source->kind, source->item_bytes);
-        element after = elements_read(samples_element(made, from + at), made->kind, made->item_bytes);
+        element before = samples_read(place, source, made);
+        element after = samples_read(samples_element(made, from + at), made, source);
         int rule =
             is_null(nulls, &before, &after) ? RULE_kept : elements_judge(&before, &after, made->item_bytes);
         if (rule == NOT_CONVERTED) {
             return 0;
         }
-        if (!found[rule].lost++) {
-            found[rule].first = at;
-            found[rule].before = before;
-            found[rule].after = after;
-        }
+        note(&found[rule], at, &before, &after);
     }
     // Booleans alone may mean anything ("not null", say): they count only where some element was kept.
     int means = made->kind != 'b' || (found[RULE_kept].lost && found[RULE_kept].after.kind);
@@ -62,33 +71,41 @@ static uint64_t compare(const samples_block *source, int nulls, const samples_bl
 static int scalars_lost;
 
 static int32_t kind_and_length(const element *of) {
-    Py_ssize_t length = of->length < 1 << 20 ? of->length : 1 << 20;
+    Py_ssize_t length = of->unit ? of->unit : of->length < 1 << 20 ? of->length : 1 << 20;
     return (int32_t)(of->kind | length << 8);
+}
+
+static uint32_t bits_of(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
 }
 
 static void write_one(int rule, const loss *found, uint64_t compared, uint64_t count,
                       const call_value *source, uint16_t depth) {
-    ring_record(&(event){.kind = EVENT_LOSS,
-                         .flags = EVENT_FLAG_CONTINUATION | EVENT_FLAG_LOSSY,
-                         .depth = (uint8_t)depth,
-                         .func = (uint16_t)rule,
-                         .slot = source->number,
-                         .obj = found->before.bits,
-                         .val = found->after.bits,
-                         .lasti = kind_and_length(&found->before),
-                         .refs = kind_and_length(&found->after),
-                         .start = found->first,
-                         .aux = found->lost,
-                         .duration = (uint32_t)compared,
-                         .type = (uint32_t)(count < UINT32_MAX ? count : UINT32_MAX)});
+    ring_record(
+        &(event){.kind = EVENT_LOSS,
+                 .flags = EVENT_FLAG_CONTINUATION | EVENT_FLAG_LOSSY | (found->fills ? EVENT_FLAG_FILL : 0),
+                 .depth = (uint8_t)depth,
+                 .func = (uint16_t)rule,
+                 .slot = source->number,
+                 .obj = found->before.bits,
+                 .val = found->after.bits,
+                 .lasti = kind_and_length(&found->before),
+                 .refs = kind_and_length(&found->after),
+                 .start = found->first,
+                 .aux = found->lost,
+                 .duration = (uint32_t)compared,
+                 .code = rule == RULE_precision ? bits_of(found->error) : 0,
+                 .type = (uint32_t)(count < UINT32_MAX ? count : UINT32_MAX)});
 }
 
-static const char readable[] = "biufSU";
+static const char readable[] = "biufSUmM";
 
 // Whether every source element fits the result's type: known without reading elements.
 static int keeps_all(const call_value *made, const call_value *argument) {
     return argument->has_span && argument->span.kind == made->span.kind &&
-           argument->span.item_bytes <= made->span.item_bytes;
+           argument->span.unit == made->span.unit && argument->span.item_bytes <= made->span.item_bytes;
 }
 
 static int may_lose(const call_value *made, const call_value *argument) {
@@ -106,7 +123,7 @@ static int may_lose_any(const call_value *made, const call_values *seen) {
 }
 
 static int elements_of(const call_value *argument, samples_block *ret) {
-    return samples_items_of(argument, ret) || samples_block_of(argument, "biufcSUO", ret);
+    return samples_items_of(argument, ret) || samples_block_of(argument, "biufcSUOmM", ret);
 }
 
 // Number of elements of all arrays in a list: a result with as many may be their concatenation.
@@ -121,7 +138,8 @@ static uint64_t listed(const call_values *seen) {
 
 static void judge(const samples_block *source, const call_value *argument, const samples_block *result,
                   uint64_t from, int nulls, uint16_t depth) {
-    if (source->kind == result->kind && source->item_bytes <= result->item_bytes) {
+    if (source->kind == result->kind && source->unit == result->unit &&
+        source->item_bytes <= result->item_bytes) {
         return;
     }
     loss found[RULE_COUNT] = {0};
@@ -152,6 +170,41 @@ void losses_write(const call_value *made, const call_values *seen, uint16_t dept
             judge(&source, argument, &result, is_part ? joined : 0, nulls, depth);
         }
         joined += is_read && is_part ? source.count : 0;
+    }
+}
+
+// The rule by which every element is what C makes of one number; RULE_kept where one is not.
+static int filled_by(const element *before, const samples_block *made, loss *found) {
+    uint64_t compared = made->count < COMPARED_MAX ? made->count : COMPARED_MAX;
+    int rule = RULE_kept;
+    for (uint64_t i = 0; i < compared; i++) {
+        uint64_t at = compared == made->count ? i : i * (made->count - 1) / (compared - 1);
+        element after = elements_read(samples_element(made, at), made->kind, made->item_bytes);
+        int judged = elements_judge(before, &after, made->item_bytes);
+        if (judged == RULE_kept || judged == NOT_CONVERTED) {
+            return RULE_kept;
+        }
+        rule = judged;
+        note(found, at, before, &after);
+    }
+    return rule;
+}
+
+// np.copyto(destination, 1.5): the number that became every element.
+void losses_filled(const call_value *made, const plain_values *plain, uint16_t depth) {
+    samples_block result;
+    if (!samples_block_of(made, "biuf", &result)) {
+        return;
+    }
+    for (uint32_t i = 0; i < plain->count; i++) {
+        char letter = (char)(plain->letters >> 8 * i);
+        element before = elements_read((const char *)&plain->words[i], letter, sizeof *plain->words);
+        loss found = {.fills = 1};
+        int rule = letter == 'f' || letter == 'i' ? filled_by(&before, &result, &found) : RULE_kept;
+        if (rule != RULE_kept) {
+            call_value source = {.number = (uint8_t)(plain->numbers >> 8 * i)};
+            write_one(rule, &found, found.lost, result.count, &source, depth);
+        }
     }
 }
 
@@ -209,4 +262,10 @@ void losses_scalar(PyObject *object, const void *value, uint32_t bytes, char kin
 #define RULE_NAME(name) #name,
 static const char *const rule_names[] = {LOSSES_RULES(RULE_NAME)};
 
-int losses_exec(PyObject *module) { return names_add(module, "LOSS_RULES", rule_names, RULE_COUNT); }
+#define UNIT_NAME(name) #name,
+static const char *const unit_names[] = {SPAN_UNITS(UNIT_NAME)};
+
+int losses_exec(PyObject *module) {
+    int failed = names_add(module, "SPAN_UNITS", unit_names, sizeof unit_names / sizeof *unit_names);
+    return failed ? failed : names_add(module, "LOSS_RULES", rule_names, RULE_COUNT);
+}

@@ -20,7 +20,8 @@ enum { EQUAL = 1, DIFFERENT = 0, NOT_COMPARABLE = -1 };
 typedef samples_block block;
 
 static int is_alike(const block *a, const block *b) {
-    return a->kind == b->kind && a->item_bytes == b->item_bytes && !a->items && !b->items;
+    return a->kind == b->kind && a->item_bytes == b->item_bytes && a->unit == b->unit && !a->items &&
+           !b->items;
 }
 
 static int same(const char *made, const block *result, const char *source, const block *argument) {
@@ -30,8 +31,8 @@ static int same(const char *made, const block *result, const char *source, const
     if (is_alike(result, argument)) {
         return memcmp(made, source, result->item_bytes) == 0;
     }
-    element before = elements_read(source, argument->kind, argument->item_bytes);
-    element after = elements_read(made, result->kind, result->item_bytes);
+    element before = samples_read(source, argument, result);
+    element after = samples_read(made, result, argument);
     return !before.kind || !after.kind ? NOT_COMPARABLE
                                        : elements_judge(&before, &after, result->item_bytes) != NOT_CONVERTED;
 }

@@ -13,8 +13,12 @@ static int is_array(const call_value *seen) { return seen->letter == 'o' && span
 
 static int block_over(const char *memory, int axes, const Py_ssize_t *shape, const Py_ssize_t *strides,
                       const data_span *span, block *ret) {
-    *ret = (block){
-        .memory = memory, .axes = axes, .count = 1, .item_bytes = span->item_bytes, .kind = span->kind};
+    *ret = (block){.memory = memory,
+                   .axes = axes,
+                   .count = 1,
+                   .item_bytes = span->item_bytes,
+                   .kind = span->kind,
+                   .unit = span->unit};
     for (int axis = 0; axis < axes; axis++) {
         ret->shape[axis] = shape[axis];
         ret->strides[axis] = strides[axis];
@@ -120,4 +124,9 @@ const char *samples_element(const block *of, uint64_t at) {
         at /= extent;
     }
     return place;
+}
+
+element samples_read(const char *place, const block *of, const block *other) {
+    return of->unit && other->unit ? elements_read_timed(place, of->item_bytes, of->unit)
+                                   : elements_read(place, of->kind, of->item_bytes);
 }

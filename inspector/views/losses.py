@@ -1,0 +1,17 @@
+"""A loss in words: what changed, or by how much numbers were rounded that the user had rounded."""
+
+# SPDX-License-Identifier: MIT
+from inspector.facts.conversion import Loss
+
+
+def told(loss: Loss) -> str:
+    """ "2 of 3 values changed: 300 → 44"; "2 of 3 values rounded, by at most 1.5e-08 of the value"."""
+    many = f"{loss.lost:,} of {loss.elements:,} values" if loss.elements > 1 else "a value"
+    if loss.is_asked_for and loss.largest_error:
+        return f"{many} rounded, by at most {rounding(loss)} of the value"
+    return f"{many} changed: {loss.before} → {loss.after}"
+
+
+def rounding(loss: Loss) -> str:
+    """The largest relative error: "1.5e-08"."""
+    return f"{loss.largest_error:.2g}"
