@@ -161,6 +161,10 @@ class Adapter:
         ranges = (block.range for block in self.elements(x))
         return tuple(found for found in ranges if found.bytes)
 
+    def roots(self, x: Any) -> tuple[Range, ...]:
+        """The whole buffers behind slices of them, where no object that `holds` names has them."""
+        return ()
+
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
         """Objects that keep its bytes alive, as (relation, object): ("owner", owner)."""
         owner = self.owner(x)

@@ -2,11 +2,18 @@
 
 # SPDX-License-Identifier: MIT
 import ctypes
+import sys
+from collections.abc import Iterator
 from typing import Any
 
+from inspector import _native
 from inspector.adapters.base import Adapter, Elements, type_attribute, type_module
 from inspector.adapters.beyond import Beyond
 from inspector.adapters.language import asked
+from inspector.binaries.mappings import plain_mapping
+from inspector.facts.amounts import size, with_article
+from inspector.facts.buffer import POINTS_TO
+from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import basic_size, type_bases, type_namespace
 
@@ -14,6 +21,9 @@ _CDATA = ctypes.Structure.__mro__[-2]
 _BASE = type_attribute(_CDATA, "_b_base_").__get__
 _OBJECTS = type_attribute(_CDATA, "_objects").__get__
 _NEEDS_FREE = type_attribute(_CDATA, "_b_needsfree_").__get__
+
+
+_CHARACTERS = (("c_char_p", "characters"), ("c_wchar_p", "wide characters"))
 
 
 class CtypesMemory(Adapter):
@@ -59,7 +69,28 @@ class CtypesMemory(Adapter):
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """`_b_needsfree_` as ctypes reports it."""
-        return (("_b_needsfree_", str(_NEEDS_FREE(x))),)
+        return (*_points_to(x), ("_b_needsfree_", str(_NEEDS_FREE(x))))
+
+
+def _points_to(x: Any) -> Iterator[tuple[str, str]]:
+    """Where a pointer leads, in words: nothing is read there."""
+    bases = {base.__name__ for base in type_bases(type(x)) if type_module(base) in ("_ctypes", "ctypes")}
+    if not bases & {"_Pointer", "CFuncPtr", "c_void_p", "c_char_p", "c_wchar_p"}:
+        return
+    raw = _native.read(ctypes.addressof(x), ctypes.sizeof(ctypes.c_void_p))
+    at = int.from_bytes(raw or b"", sys.byteorder)
+    if not at:
+        yield POINTS_TO, "nothing: it is NULL"
+        return
+    kind = type_attribute(type(x), "_type_") if "_Pointer" in bases else None
+    of = next((words for name, words in _CHARACTERS if name in bases), f"{at:#x}")
+    if kind is not None:
+        of = f"{with_article(kind.__name__)} of {size(ctypes.sizeof(kind))}"
+    if isinstance(plain_mapping(Range(at, at + 1)), Unknown):
+        yield POINTS_TO, f"{at:#x}, where this process has no memory"
+        return
+    keeps = "which it keeps alive" if _OBJECTS(x) else "which it does not keep alive"
+    yield POINTS_TO, "C code" if "CFuncPtr" in bases else f"{of}, {keeps}"
 
 
 def _user_buffer(kind: type) -> bool:

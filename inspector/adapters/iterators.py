@@ -32,6 +32,8 @@ _ITERTOOLS = tuple(
     if isinstance(kind, type) and not name.startswith("_") and kind.__module__ == "itertools"
 )
 _VIEWS: tuple[type, ...] = (type(_DICT.keys()), type(_DICT.values()), type(_DICT.items()))
+ITERATORS: tuple[type, ...] = (*_VIEWS, *_COUNTED, *_REVERSED, *_COMPOSED, *_ITERTOOLS)
+"""All types of the adapter but `range`: what they keep, their `tp_traverse` visits."""
 
 
 class Iterators(Adapter):
@@ -39,7 +41,7 @@ class Iterators(Adapter):
 
     def types(self) -> tuple[type, ...]:
         """Ranges, views, and iterators of containers, of functions and of itertools."""
-        return (range, *_VIEWS, *_COUNTED, *_REVERSED, *_COMPOSED, *_ITERTOOLS)
+        return (range, *ITERATORS)
 
     def self_test(self) -> None:
         """An exhausted list iterator releases its list; the length hint follows the remaining items."""

@@ -1,6 +1,8 @@
 """bytes, bytearray and memoryview. Taking a buffer of them has no side effects."""
 
 # SPDX-License-Identifier: MIT
+import gc
+import io
 from typing import Any
 
 from inspector import _native
@@ -8,6 +10,9 @@ from inspector.adapters.base import Adapter, Elements, type_name
 from inspector.adapters.formats import format_name
 from inspector.adapters.told import Layer, Told, attribute, field, of_type
 from inspector.facts.unknown import Unknown
+
+_OF_BYTESIO = type(io.BytesIO().getbuffer().obj)
+"""Type of the object that a BytesIO exports its bytes by; it refers to the BytesIO alone."""
 
 
 class Language(Adapter):
@@ -27,10 +32,11 @@ class Language(Adapter):
         return asked(x)
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
-        """A memoryview's exporter (PyMemoryView_GET_BASE)."""
+        """A memoryview's exporter (PyMemoryView_GET_BASE), or the BytesIO behind it."""
         if type(x) is not memoryview or is_released(x) or x.obj is None:
             return ()
-        return (("obj", x.obj),)
+        found = x.obj if type(x.obj) is not _OF_BYTESIO else gc.get_referents(x.obj)[0]
+        return (("obj", found),)
 
     def owns(self, x: Any) -> bool | Unknown:
         """True, except for a memoryview."""

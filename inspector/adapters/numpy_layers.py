@@ -15,6 +15,7 @@ from inspector.adapters.told import (
     finding,
     of_type,
 )
+from inspector.facts.amounts import size
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 
@@ -81,5 +82,5 @@ def _mask(x: Any) -> tuple[Layer, ...]:
         evidence = (attribute("x._mask", "nomask"),)
         use, idle = ("getmaskarray(x)",), ("x.mask",)
         return (Layer("container", "mask", "lazy", "none", "owned", evidence, use, idle, depth=1),)
-    evidence = (attribute("x._mask", "an array"),)
-    return (Layer("container", f"mask bool {mask.shape}", evidence=evidence, depth=1),)
+    evidence = (attribute("x._mask", f"an array {mask.shape}"),)
+    return (Layer("container", f"mask of {size(mask.nbytes)}", evidence=evidence, depth=1),)

@@ -17,6 +17,7 @@ from inspector.adapters.base import Adapter, Column, Elements, stored, type_modu
 from inspector.adapters.holders import also_held, is_array, owner_address, whose
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.adapters.told import Evidence, Told
+from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 
 _get = object.__getattribute__
@@ -78,6 +79,10 @@ class PandasFrames(Adapter):
         dtypes = (_attribute(one, "_dtype") for one in kept if _is_known(type(one)))
         found = (_attribute(one, "_categories") for one in dtypes if _is_known(type(one)))
         return tuple(block for one in found if _is_known(type(one)) for block in self.elements(one))
+
+    def roots(self, x: Any) -> tuple[Range, ...]:
+        """The whole buffers of its Arrow arrays."""
+        return tuple(span for array in arrays(x) for span in _adapter_of(array).roots(array))
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
         """The ndarrays of its pandas blocks."""
@@ -207,22 +212,17 @@ def _attribute(x: Any, name: str, otherwise: Any = None) -> Any:
         return otherwise
 
 
-def _elements(array: Any) -> Iterator[Elements]:
+def _adapter_of(array: Any) -> Adapter:
+    """NumPy's, or pyarrow's, which is imported for such an array only."""
     if is_array(array):
-        yield from NUMPY.elements(array)
-        return
+        return NUMPY
     from inspector.adapters.pyarrow_buffers import ADAPTER as ARROW
 
-    for position, buffer in enumerate(array.buffers()):
-        if buffer is not None and buffer.is_cpu:
-            name = str(array.type)
-            offsets = position == 1 and name in ("string", "large_string", "binary", "large_binary")
-            kind = "bits" if position == 0 else "offsets" if offsets else name
-            yield Elements(
-                "Arrow buffer", buffer.address, (buffer.size,), (1,), 1, kind, "B",
-                readonly=not buffer.is_mutable, exporter=type_name(type(array)),
-                linked=ARROW.is_linked(buffer),
-            )  # fmt: skip
+    return ARROW
+
+
+def _elements(array: Any) -> Iterator[Elements]:
+    yield from _adapter_of(array).elements(array)
 
 
 def _turned(block: Elements) -> Elements:

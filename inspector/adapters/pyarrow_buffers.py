@@ -9,20 +9,19 @@ address of its class's virtual table and the offset of the Python owner, to reco
 import ctypes
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Any, NamedTuple
 
 from inspector import _native
-from inspector.adapters.base import Adapter, Column, Elements, type_module, type_name
+from inspector.adapters.base import Adapter, Column, Elements, type_name
 from inspector.adapters.beyond import Beyond
 from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, is_array
+from inspector.adapters.pyarrow_rows import TABLES, arrays_of, arrow_type, buffers_of, first_columns, width_of
 from inspector.adapters.told import DERIVED, Finding, Layer, Told, attribute, field, finding, of_type
 from inspector.facts.amounts import with_article
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
-from inspector.objects.classes import type_bases
 from inspector.objects.layouts.overlap import merged
 from inspector.objects.layouts.shared_pointers import words_at
 
@@ -30,24 +29,9 @@ _POINTER_AT = 32
 """Offset of the shared pointer in pyarrow.lib.Buffer: after header, weakref list and Cython's table."""
 _WORDS = 16
 """Words of the C++ object that are read: the largest class keeps its owner in the twelfth."""
-_NUMBERS = {
-    "halffloat": ("float16", "e"),
-    "float": ("float32", "f"),
-    "double": ("float64", "d"),
-    **{f"{sign}int{bits}": (f"{sign}int{bits}", code) for sign, bits, code in (
-        ("", 8, "b"), ("", 16, "h"), ("", 32, "i"), ("", 64, "q"),
-        ("u", 8, "B"), ("u", 16, "H"), ("u", 32, "I"), ("u", 64, "Q"),
-    )},
-}  # fmt: skip
-"""Arrow type -> NumPy's name and the struct module's letter."""
-_TIMES = {"timestamp": "q", "time64": "q", "duration": "q", "date64": "q", "time32": "i", "date32": "i"}
-"""Arrow type, before its unit -> the letter of the numbers that are kept."""
 _FILES = ("MemoryMappedFile", "OSFile", "BufferReader", "BufferOutputStream")
-_COLUMNS = ("Table", "RecordBatch")
 MOST_CHUNKS = 64
 """Most chunks of a table's column whose bytes are summed; with more, the sum is unknown."""
-MOST_FIELDS = 4
-"""Most fields of a nested type that its name lists."""
 IN_CPP = Unknown("Arrow counts the owners of a buffer in C++")
 
 
@@ -76,7 +60,7 @@ class PyarrowBuffers(Adapter):
     def types(self) -> tuple[type, ...]:
         """Array classes, ChunkedArray, RecordBatch, Table, Buffer, the reader, files."""
         lib = sys.modules["pyarrow"].lib
-        names = ("ChunkedArray", *_COLUMNS, "Buffer", "ResizableBuffer", "RecordBatchReader", *_FILES)
+        names = ("ChunkedArray", *TABLES, "Buffer", "ResizableBuffer", "RecordBatchReader", *_FILES)
         arrays = (
             kind for kind in vars(lib).values() if isinstance(kind, type) and issubclass(kind, lib.Array)
         )
@@ -114,9 +98,9 @@ class PyarrowBuffers(Adapter):
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
         """A block for each buffer; number values begin at the slice's offset."""
-        rows = (row for row in _rows(x) if row[1].is_cpu)
+        rows = (row for row in buffers_of(x) if row[1].is_cpu)
         own = (replace(block, linked=self.is_linked(buffer)) for _, buffer, block in rows)
-        return (*own, *(block for _, array in _few(x) for block in _of_dictionary(array)))
+        return (*own, *(block for _, array in arrays_of(x) for block in _of_dictionary(array)))
 
     def is_linked(self, buffer: Any) -> bool:
         """Whether Arrow's pool allocated a buffer's bytes, or may have (unknown class)."""
@@ -126,9 +110,13 @@ class PyarrowBuffers(Adapter):
         """The ranges of the blocks that have bytes."""
         return tuple(block.range for block in self.elements(x) if block.range.bytes)
 
+    def roots(self, x: Any) -> tuple[Range, ...]:
+        """The buffers that its buffers are slices of."""
+        return _roots(buffers_of(x))
+
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
         """Python objects that own the bytes of its buffers."""
-        found = ((place, self.owner(buffer)) for place, buffer, _ in _rows(x))
+        found = ((place, self.owner(buffer)) for place, buffer, _ in buffers_of(x))
         return tuple((place, owner) for place, owner in found if owner is not None)
 
     def owner(self, buffer: Any) -> Any:
@@ -163,7 +151,7 @@ class PyarrowBuffers(Adapter):
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """Columns of a table, chunks of a chunked array."""
-        if type_name(type(x)) in _COLUMNS:
+        if type_name(type(x)) in TABLES:
             for position in range(x.num_columns):
                 one = x.select([position])
                 yield one.schema.field(0).name, one.column(0)
@@ -172,9 +160,9 @@ class PyarrowBuffers(Adapter):
 
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
         """The first columns; each is a block of its own, whose bytes are those of its buffers."""
-        if type_name(type(x)) not in _COLUMNS:
+        if type_name(type(x)) not in TABLES:
             return None
-        total, few = x.num_columns, _first_columns(x, most)
+        total, few = x.num_columns, first_columns(x, most)
         schema = few.schema
         found = (self._column(schema.field(n), few.column(n), n) for n in range(few.num_columns))
         return tuple(found), total, total
@@ -182,15 +170,15 @@ class PyarrowBuffers(Adapter):
     def _column(self, field: Any, values: Any, position: int) -> Column:
         from inspector.adapters.holders import owner_address
 
-        rows = tuple(_rows(values)) if _width(values) <= MOST_CHUNKS else ()
+        rows = tuple(buffers_of(values)) if width_of(values) <= MOST_CHUNKS else ()
         owners = (self.owner(buffer) for _, buffer, _ in rows)
         address = next((owner_address(one) or id(one) for one in owners if one is not None), 0)
         blocks = tuple(block for _, buffer, block in rows if buffer.is_cpu)
-        return Column(field.name, _type_name(field), blocks, position, IN_CPP, address)
+        return Column(field.name, arrow_type(field), blocks, position, IN_CPP, address)
 
     def owns(self, x: Any) -> bool | Unknown:
         """Whether Arrow's pool frees all its bytes: buffers are counted in C++, and others may share them."""
-        kinds = {self._title(buffer) for _, buffer, _ in _rows(x)}
+        kinds = {self._title(buffer) for _, buffer, _ in buffers_of(x)}
         return Unknown(UNSEEN.name) if "" in kinds else kinds <= {"owned"}
 
     def layers(self, x: Any) -> Told:
@@ -200,19 +188,17 @@ class PyarrowBuffers(Adapter):
             return _reader()
         if kind in _FILES:
             return _file(x, kind)
-        found = list(_rows(x))
+        found = list(buffers_of(x))
         below = tuple(self._layer(*row) for row in found[: MOST_LAYERS - 1])
         wrapper = Layer("wrapper", _title(x), title=self._whole(found), would_not=("slice", "repr"))
-        wide = Unknown(f"{_width(x):,} columns are not summed")
-        logical = x.size if kind.endswith("Buffer") else wide if _width(x) > MOST_HELD else _logical(x)
-        roots = {
-            (root.address, root.address + root.size) for _, buffer, _ in found for root in (_root(buffer),)
-        }
+        wide = Unknown(f"{width_of(x):,} columns are not summed")
+        logical = x.size if kind.endswith("Buffer") else wide if width_of(x) > MOST_HELD else _logical(x)
+        roots = [(one.start, one.stop) for one in _roots(found)]
         return Told(
             (wrapper, *below),
             DERIVED,
             logical,
-            wide if _width(x) > MOST_HELD else sum(stop - start for start, stop in merged(list(roots))),
+            wide if width_of(x) > MOST_HELD else sum(stop - start for start, stop in merged(roots)),
             findings=tuple(self._dangers(x)),
             layers_left_out=max(0, len(found) - len(below)),
         )
@@ -297,104 +283,28 @@ def _root(buffer: Any) -> Any:
     return buffer
 
 
+def _roots(found: Iterable[tuple[str, Any, Elements]]) -> tuple[Range, ...]:
+    whole = (_root(buffer) for _, buffer, _ in found if buffer.is_cpu)
+    return tuple({Range(one.address, one.address + one.size) for one in whole})
+
+
 def _logical(x: Any) -> int | Unknown:
     """Bytes of all elements; a table's by its arrays, because `Table.nbytes` would modify the table."""
     try:
-        return int(sum(array.nbytes for _, array in _few(x)))
+        return int(sum(array.nbytes for _, array in arrays_of(x)))
     except sys.modules["pyarrow"].ArrowTypeError as error:  # pyarrow 17, of views of strings
         return Unknown(f"pyarrow raises: {error}"[:100])
 
 
-def _width(x: Any) -> int:
-    kind = type_name(type(x))
-    return int(x.num_columns if kind in _COLUMNS else x.num_chunks if kind == "ChunkedArray" else 1)
-
-
 def _title(x: Any) -> str:
     kind = type_name(type(x))
-    if kind in _COLUMNS:
+    if kind in TABLES:
         return f"{kind} {x.num_rows, x.num_columns}"
     if kind.endswith("Buffer"):
         return f"{kind} {x.size:,} B"
     if kind == "ChunkedArray":
         return f"{kind} of {len(x):,}, {x.num_chunks} chunks"
     return f"{kind} of {len(x):,}{f' at {x.offset}' if x.offset else ''}"
-
-
-def _first_columns(x: Any, most: int) -> Any:
-    """A table of the first columns: reading a batch's columns would cache a Schema in the batch."""
-    return x.select(list(range(min(most, x.num_columns))))
-
-
-def _arrays(x: Any) -> Iterator[tuple[str, Any]]:
-    kind = type_name(type(x))
-    if kind in _COLUMNS:
-        few = _first_columns(x, MOST_HELD)
-        for position in range(few.num_columns):
-            column = few.column(position)
-            yield from ((f"[{position}]{place}", array) for place, array in _arrays(column))
-    elif kind == "ChunkedArray":
-        many = x.num_chunks > 1
-        yield from ((f".chunk({n})" if many else "", x.chunk(n)) for n in range(x.num_chunks))
-    elif kind == "RunEndEncodedArray":
-        yield from ((".run_ends", x.run_ends), (".values", x.values))
-    elif "Array" in {type_name(base) for base in type_bases(type(x))}:
-        yield "", x
-
-
-def _few(x: Any) -> Iterator[tuple[str, Any]]:
-    return islice(_arrays(x), MOST_HELD)
-
-
-def _type_name(typed: Any) -> str:
-    """Arrow's name for the type of an array or field; for a user's extension type only its class."""
-    told = typed.type
-    if type_module(type(told)) != "pyarrow.lib":
-        return type_name(type(told))
-    return str(told) if told.num_fields <= MOST_FIELDS else f"{type_name(type(told))} of {told.num_fields:,}"
-
-
-def _rows(x: Any) -> Iterator[tuple[str, Any, Elements]]:
-    """(place, buffer, the block that `x` shows of it) of all buffers under it, bounded."""
-    if type_name(type(x)).endswith("Buffer"):
-        yield "bytes", x, _elements(x, x, 0, x.size, 1, "uint8", "B")
-        return
-    for place, array in _few(x):
-        told = _type_name(array)
-        name, code = _NUMBERS.get(told) or (told, _TIMES.get(told.partition("[")[0], ""))
-        for position, buffer in enumerate(array.buffers()):
-            if buffer is None:
-                continue
-            where = f"{place} {_role(array, position)}".strip()
-            if position == 1 and code:
-                width = struct.calcsize(code)
-                yield (
-                    where,
-                    buffer,
-                    _elements(buffer, array, array.offset * width, len(array), width, name, code),
-                )
-            else:
-                bits = "bits" if position == 0 or told == "bool" else ""
-                octets = bits or ("offsets" if where.endswith("offsets") else "uint8")
-                yield where, buffer, _elements(buffer, array, 0, buffer.size, 1, octets, "B")
-
-
-def _role(array: Any, position: int) -> str:
-    """The role of one of an array's buffers() in Arrow's columnar format; "" for the values."""
-    if position == 0:
-        return "validity"
-    kind = _type_name(array)
-    if array.type.num_fields or position > 2:
-        return f"buffers()[{position}]"
-    lists = any(word in kind for word in ("string", "binary", "utf8")) and "view" not in kind
-    return ("offsets", "data")[position - 1] if lists else "" if position == 1 else f"buffers()[{position}]"
-
-
-def _elements(buffer: Any, x: Any, skip: int, length: int, width: int, name: str, code: str) -> Elements:
-    return Elements(
-        "Arrow buffer", buffer.address + skip, (length,), (width,), width, name, code,
-        readonly=not buffer.is_mutable, exporter=type_name(type(x)),
-    )  # fmt: skip
 
 
 ADAPTER = PyarrowBuffers()

@@ -27,6 +27,7 @@ _NOT_ADAPTERS = (
     "holders",
     "protocols",
     "pyarrow_beyond",
+    "pyarrow_rows",
     "registry",
     "spans",
     "told",

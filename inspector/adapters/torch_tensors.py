@@ -325,14 +325,14 @@ def _block(found: Tensor, exporter: str) -> tuple[Elements, ...]:
         return ()
     if kept.bytes < _reach(found):
         return ()
-    if found.kind == "NestedTensorImpl":
-        return (_bytes(kept, None, exporter),)
-    strides = tuple(step * size for step in found.strides)
+    strides, shape = tuple(step * size for step in found.strides), found.shape
     address = kept.start + found.offset * size
+    if found.kind == "NestedTensorImpl":  # its tensors lie one behind the other
+        address, shape, strides = kept.start, (kept.bytes // size,), (size,)
     spelled = DTYPES[found.dtype].partition(":")[2]
     code = _COMPLEX.get(spelled, spelled[0])
     name = dtype_name(found.dtype)
-    return (Elements("struct fields", address, found.shape, strides, size, name, code, False, exporter),)
+    return (Elements("struct fields", address, shape, strides, size, name, code, False, exporter),)
 
 
 def _bytes(kept: Storage, x: Any, exporter: str = "") -> Elements:

@@ -5,6 +5,8 @@ from inspector.facts.memory import Mapping, Range
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 
+POINTS_TO = "points to"
+"""Name of the fact that says where a pointer leads."""
 ONE_BLOCK = Unknown("it is not one strided block")
 
 

@@ -1,6 +1,7 @@
 """scipy.sparse on the real library: arrays of each format, duplicates, operators that are never applied."""
 
 # SPDX-License-Identifier: MIT
+import re
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,16 @@ def test_whose_the_arrays_of_a_matrix_are(sparse: Any, look: Look) -> None:
 
 def test_the_first_sentence_on_a_sparse_matrix(sparse: Any) -> None:
     x = sparse.random(1000, 1000, 0.01, "csr", random_state=0)
-    (said, *_) = inspector.inspect(x, name="x").answers.rows
-    assert said.text == (
+
+    def first(x: Any) -> str:
+        return inspector.inspect(x, name="x").answers.rows[0].text
+
+    assert first(x) == (
         "Has 124 kB in 3 blocks: `data`, `indices` and `indptr`; as one dense array it would be 8.0 MB."
     )
+    assert first(x.tolil()).endswith("`rows`; the Python objects that its pointers lead to are extra.")
+    wide = sparse.coo_matrix((np.ones(3), ([0, 50, 99], [99, 50, 0])), (100, 100)).todia()
+    full = sparse.csr_matrix(np.ones((4, 4))).todia()
+    assert "as one dense array it would be 80 kB" in first(wide)
+    assert first(full).endswith("as one dense array it would be only 128 B.")
+    assert re.fullmatch(r"[\d.]+ kB in all\.", first(x[:100, :100].todok()))

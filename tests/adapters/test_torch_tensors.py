@@ -144,7 +144,8 @@ def test_tensors_that_never_have_bytes(told: Tell) -> None:
 
 
 def test_a_parameter_that_waits_for_its_shape(told: Tell) -> None:
-    weight = torch.nn.LazyLinear(3).weight
+    layer = torch.nn.LazyLinear(3)  # a cycle: when it is collected, the weight loses a reference
+    weight = layer.weight
     assert torch.nn.parameter.is_lazy(weight)
     assert (told(weight).layers[0].value, told(weight).waits_for) == ("lazy", "the first forward()")
 
@@ -260,3 +261,9 @@ def test_a_tensor_made_complex_has_the_operands_values(tmp_path: Path) -> None:
         exec(compile(path.read_text(), str(path), "exec"), {"__name__": "__main__"})
     made = {row.target: row.verdict for row in trace.statements.rows}
     assert (made["a"], made["b"]) == ("copied", "copied")
+
+
+def test_tensors_of_a_nested_one_lie_one_behind_the_other() -> None:
+    x = torch.nested.nested_tensor([torch.ones(2), torch.full((3,), 2.0)])
+    (block,) = (way.exposure for way in inspector.inspect(x, name="x").buffer.spoken[:1])
+    assert (block.shape, block.format, block.range.bytes) == ((5,), "f", 20)

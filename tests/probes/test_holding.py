@@ -2,9 +2,12 @@
 
 # SPDX-License-Identifier: MIT
 import asyncio
+import ctypes
 import functools
 import gc
 import io
+import sys
+import types
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -81,3 +84,48 @@ def test_a_future_that_nobody_computes_is_not_called_computing() -> None:
 def test_a_file_in_memory_owns_its_bytes() -> None:
     alone = io.BytesIO(bytes(MB))
     assert first(alone) == "Owns its 1.0 MB."
+
+
+def test_iterators_tell_what_they_keep_and_which_let_it_go_at_their_end() -> None:
+    big = [bytearray(MB)]
+    once = iter(big)
+    assert first(once).endswith(" Until it ends it keeps 1.0 MB.")
+    list(once)
+    assert first(once) == "Used up: nothing more comes out of it."
+    both = zip([1], big, strict=True)
+    list(both)
+    assert gc.get_referents(both) and first(both).endswith(" It keeps 1.0 MB.")
+
+
+def test_cells_proxies_and_views_of_dicts_tell_what_they_keep() -> None:
+    big = np.zeros(MB)
+    cell = (lambda: big).__closure__
+    assert cell and first(cell[0]) == "8.0 MB in all, nearly all in an ndarray float64 (1000000,)."
+    held = {"big": big}
+    for x in (types.MappingProxyType(held), held.values(), held.keys()):
+        assert first(x) == "8.0 MB in all, nearly all in a dict (1 item)."
+
+
+def test_a_view_of_a_bytesio_is_one() -> None:
+    file = io.BytesIO(bytes(MB))
+    view = file.getbuffer()
+    before = sys.getrefcount(file)
+    assert first(view, "view") == "A view of `file`."
+    assert sys.getrefcount(file) == before
+
+
+def test_pointers_of_ctypes_tell_where_they_lead() -> None:
+    number, text = ctypes.c_int(3), ctypes.c_char_p(b"hello")
+    kept, bare = ctypes.pointer(number), ctypes.cast(ctypes.addressof(number), ctypes.POINTER(ctypes.c_int))
+    assert first(kept) == "A pointer to a c_int of 4 B, which it keeps alive."
+    assert first(bare) == "A pointer to a c_int of 4 B, which it does not keep alive."
+    assert first(text) == "A pointer to characters, which it keeps alive."
+    assert first(ctypes.c_void_p(1)) == "A pointer to 0x1, where this process has no memory."
+    assert first(ctypes.POINTER(ctypes.c_int)()) == "A pointer to nothing: it is NULL."
+    assert first(number) == "Owns its 4 B."
+
+
+def test_a_mask_is_told_beside_the_data() -> None:
+    x = np.ma.masked_greater(np.zeros(MB), 5)
+    x[0] = np.ma.masked
+    assert first(x).endswith(", and a mask of 1.0 MB.")

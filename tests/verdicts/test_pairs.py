@@ -382,6 +382,6 @@ def test_what_holds_the_other_says_where(kind: str) -> None:
 
 def test_bytes_that_no_protocol_shows_are_not_called_apart() -> None:
     a = io.BytesIO(bytes(1000))
-    assert first(a, a.getbuffer()).startswith("`a` and `b` share memory. 1.0 kB belong to both;")
+    assert first(a, a.getbuffer()).startswith("`b` is a view of `a`. 1.0 kB belong to both;")
     row = answers(a, len)["sharing-unknown"]
     assert not row.certain and "builtin_function_or_method lays no bytes open" in row.text

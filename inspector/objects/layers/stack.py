@@ -167,6 +167,8 @@ def storage_of(x: Any, span: Range, places: Places) -> tuple[Storage | Unknown, 
 def retained_bytes(x: Any, of: Stack) -> int:
     """Bytes it keeps alive, including its bases', each counted once."""
     rows: list[tuple[int, int]] = [(span.start, span.stop) for span in of.spans]
+    shown = adapter_of(type(x))
+    rows += [(span.start, span.stop) for span in shown.roots(x)] if shown is not None else []
     for owner in of.holders:
         adapter = adapter_of(type(owner))
         rows += [(span.start, span.stop) for span in adapter.spans(owner)] if adapter is not None else []

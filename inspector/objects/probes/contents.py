@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import re
 import sys
 import types
 from collections.abc import Iterator
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspector import _native
 from inspector.adapters.base import type_name
+from inspector.adapters.iterators import ITERATORS
 from inspector.adapters.registry import adapter_of
 from inspector.facts.amounts import counted
 from inspector.facts.unknown import Address
-from inspector.objects.classes import full_name, type_bases
+from inspector.objects.classes import full_name, is_heap_type, type_bases
 from inspector.objects.layers.plain import INSTANCES, plain
 from inspector.objects.ownership.rows import key_text
 from inspector.objects.reach.boxes import MOST_SLOTS, Words, boxes
@@ -36,18 +38,24 @@ MOST_ASKED: Final = 16
 MOST_NAMED: Final = 8
 """Items that the fact describes one by one."""
 _SIZED: Final = (list, tuple, dict, set, frozenset, collections.deque)
+_WRAPPERS: Final = (types.CellType, types.MappingProxyType, property, staticmethod, classmethod, re.Match)
+"""Types of Python whose `tp_traverse` visits all that their objects keep."""
 _CONTAINERS: Final = (
     *_SIZED,
     functools.partial,
     types.FunctionType,
     types.MethodType,
     types.SimpleNamespace,
+    *_WRAPPERS,
 )
 _PAUSED: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
-_KEEPERS: Final = (*_PAUSED, type(functools.lru_cache(abs)))
+_KEEPERS: Final = (*_PAUSED, type(functools.lru_cache(abs)), *ITERATORS)
 """Types with an adapter of the language, which tells their state and not what they hold."""
+_OF_OBJECTS: Final = ("scipy.sparse._dok.dok_matrix", "scipy.sparse._dok.dok_array")
+"""Types with an adapter whose elements are Python objects, in a dict."""
 _KEYED: Final = (list, tuple, dict)
 _PLAIN: Final = (int, float, complex, str, bytes, bytearray, bool, type(None), dict, list, tuple)
+_BASE: Final = type.__dict__["__base__"].__get__
 _BYTES: Final = (bytes, bytearray)
 
 
@@ -129,6 +137,8 @@ def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
     elif type(x) is types.FunctionType and x.__closure__:
         for name, cell in zip(x.__code__.co_freevars, x.__closure__, strict=True):
             yield from ((Place(name), one) for one in referents((cell,)))
+    elif any(type(x) is one for one in (*_WRAPPERS, *ITERATORS)):
+        yield from ((Place(), one) for one in referents((x,)))
 
 
 def _key(key: Any) -> str:
@@ -156,10 +166,20 @@ def _is_opaque(kind: type) -> bool:
 def _is_foreign(base: type) -> bool:
     """Whether a class is made in C, by others than Python and NumPy, whose types tell what they keep."""
     top = full_name(base).partition(".")[0] if "." in full_name(base) else "builtins"
-    if top in sys.stdlib_module_names or top in ("builtins", "numpy"):
+    if top == "builtins":  # pyo3's classes have this module too
+        known = base is object or not is_heap_type(base)
+    else:
+        known = top in sys.stdlib_module_names or top == "numpy"
+    if known:
         return False
     row = _native.type_layout(_native.Subject(base))
-    return row is None or bool(row["origin"])
+    return row is None or bool(row["origin"] and _adds_fields(row, base))
+
+
+def _adds_fields(row: dict[str, Any], base: type) -> bool:
+    """Whether its C struct is larger than its base's, by more than the one item some structs begin with."""
+    above = _native.type_layout(_native.Subject(_BASE(base)))
+    return above is None or bool(row["basicsize"] - above["basicsize"] > above["itemsize"])
 
 
 def _is_in_graph(x: Any) -> bool:
@@ -175,7 +195,7 @@ def _is_exception(kind: type) -> bool:
 
 def _is_container(kind: type) -> bool:
     """Whether it is a container of Python's, a function, or an instance of a class statement."""
-    if any(kind is one for one in _KEEPERS):
+    if any(kind is one for one in _KEEPERS) or full_name(kind) in _OF_OBJECTS:
         return True
     if adapter_of(kind) is not None:
         return False

@@ -36,12 +36,17 @@ def weight(facts: Facts) -> Iterator[Answer]:
     kept = known(facts, "autograd")
     whole = number(kept.retained_bytes) if kept is not None else 0
     total = max(found.size_bytes + held.bytes, whole)
-    inside = f", {_share(held.arrays_bytes, total)} in {counted(held.arrays, 'array')}" if held.arrays else ""
+    inside = (
+        f", {_share(held.arrays_bytes, total)} in {counted(held.arrays, 'array')}"
+        if held.arrays_bytes
+        else ""
+    )
     if held.items and held.items[0].key[:1] != "[" and held.items[0].bytes > 0.95 * total:
         most = held.items[0]
-        inside = f", nearly all in its {code(most.key)}: {with_article(most.what)}"
+        its = f"its {code(most.key)}" if most.key else ""
+        inside = f", nearly all in {its}{': ' if its else ''}{with_article(most.what)}"
         if held.arrays > 1:
-            inside = f", nearly all in {counted(held.arrays, 'array')} of its {code(most.key)}"
+            inside = f", nearly all in {counted(held.arrays, 'array')}{f' of {its}' if its else ''}"
     opaque = () if whole else held.opaque[:3]
     besides = f", besides what C code keeps for {listed(map(code, opaque))}" if opaque else ""
     if held.complete:

@@ -32,12 +32,13 @@ def keeping(name: str, facts: Facts) -> Iterator[Answer]:
     """Bytes of a base that live as long as the object does, against the bytes of the object itself."""
     buffer = known(facts, "buffer")
     base = root(buffer) if buffer is not None else None
-    if base is None and buffer is not None and buffer.owns is True:
+    if buffer is not None and (base is None or isinstance(buffer.range, Unknown)):  # several blocks
         yield from _larger_buffers(name, number(buffer.logical_bytes), facts)
+        return
     if base is None or buffer is None or isinstance(buffer.owns, Unknown):
         return
     own, whole = number(buffer.logical_bytes), number(base.bytes)
-    if not _is_much(own, whole, facts):
+    if not is_much(own, whole, facts):
         return
     other = holder_name(base) or (base.shown_by if "numpy." in base.shown_by_type else "")
     kind = base.type_name.rpartition(".")[2]
@@ -62,13 +63,13 @@ def _larger_buffers(name: str, own: int, facts: Facts) -> Iterator[Answer]:
     """A slice of buffers that are no objects of Python: Arrow's."""
     fact = known(facts, "materialization")
     whole = number(fact.retained_bytes) if fact is not None else 0
-    if not own or not _is_much(own, whole, facts):
+    if not own or not is_much(own, whole, facts):
         return
     text = f"Shows {size(own)} of larger buffers: while {called(name)} lives, all {size(whole)} of them stay."
     yield answer("keeps-buffer", text, "materialization.retained_bytes", about=(name,), costs_bytes=whole)
 
 
-def _is_much(own: int, whole: int, facts: Facts) -> bool:
+def is_much(own: int, whole: int, facts: Facts) -> bool:
     """Whether what is kept besides the own bytes is worth a sentence."""
     return whole - own >= LEAST_KEPT_BYTES and whole >= 1.5 * own and not _is_in_file(facts)
 

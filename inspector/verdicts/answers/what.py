@@ -8,17 +8,17 @@ from typing import Any
 
 from inspector.facts.amounts import counted, size, with_article
 from inspector.facts.answers import Answer
-from inspector.facts.buffer import Buffer, Holder
+from inspector.facts.buffer import POINTS_TO, Buffer, Exposure, Holder
 from inspector.facts.layout import Layout
-from inspector.facts.materialization import Materialization, Residency
 from inspector.facts.namespace import NOT_ASKED
 from inspector.facts.parts import Parts
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, ImmortalType, Unknown
-from inspector.verdicts.answers.holding import kept, weight
+from inspector.verdicts.answers.existing import gone, mapped, not_computed, virtual
+from inspector.verdicts.answers.holding import weight
 from inspector.verdicts.answers.index import Grid, part_of
+from inspector.verdicts.answers.keeping import is_much
 from inspector.verdicts.answers.words import (
-    LEAST_KEPT_BYTES,
     answer,
     code,
     holder_name,
@@ -38,28 +38,26 @@ _COUNTED_IN_CPP = "Arrow buffer"
 """Protocol of blocks that only C++ counts: a word on who owns them would be a guess."""
 
 MOST_BLOCKS = 4
-_CALLS = {"next()": "Makes its items one by one, when `next()` asks for them.", "a call": ""}
-"""What lazy objects of Python wait for -> the sentence; "" where it is not worth one."""
-_FUTURES = (("lazy", "result()"), ("pending", "result()"), ("pending", "await"))
-"""Futures without a result by what they wait for: that somebody computes it is not known."""
 
 
 def what(name: str, facts: Facts) -> Iterator[Answer]:
     """One sentence on what the object is, or none where the headline says it all."""
     rules = (
-        _gone,
+        gone,
         _table,
-        _not_computed,
-        _mapped,
+        not_computed,
+        mapped,
         _shared_until_written,
+        _pointer,
         _view,
         _blocks,
-        _virtual,
+        virtual,
         _owner,
         _without_buffer,
         _not_told,
         weight,
         _opaque,
+        _of_arrow,
     )
     yield from next((found for rule in rules if (found := tuple(rule(facts)))), ())
 
@@ -90,98 +88,6 @@ def _is_name(one: Owner) -> bool:
     return one.kind in ("global", "local") and one.certain and one.key.isidentifier()
 
 
-def _gone(facts: Facts) -> Iterator[Answer]:
-    state = getattr(known(facts, "materialization"), "state", None)
-    words = {
-        "consumed": "Used up: nothing more comes out of it.",
-        "closed": "Closed: what it held can no longer be read.",
-        "freed": "Its bytes were freed: reading them is a crash or another's bytes.",
-    }
-    found = known(facts, "object")
-    if state == "freed" and found is not None and found.type_name.startswith("weakref."):
-        words["freed"] = "The object that it referred to is gone."
-    is_node = known(facts, "autograd") is not None  # what backward() freed has a sentence of its own
-    if isinstance(state, str) and state in words and not is_node:
-        yield answer(state, words[state], "materialization.state")
-
-
-def _not_computed(facts: Facts) -> Iterator[Answer]:
-    fact = known(facts, "materialization")
-    if fact is None or isinstance(fact.state, Unknown):
-        return
-    if fact.state == "lazy" and fact.waits_for in _CALLS:
-        if said := _CALLS[fact.waits_for]:
-            until = kept(facts, " Until it ends it keeps ", ".")
-            yield answer("lazy", f"{said}{until}", "materialization.state", "contents.bytes")
-        return
-    if fact.state == "partially materialized" and fact.waits_for == "a call":
-        results = counted(int(fact.layers[0].evidence[0].says), "result")
-        text = f"Keeps {results} of earlier calls{kept(facts, ', ')}."
-        yield answer("cache", text, "materialization.layers", "contents.bytes")
-        return
-    if (fact.state, fact.waits_for) in _FUTURES:
-        text = f"Has no result yet; {code(fact.waits_for)} waits for it."
-        yield answer("no-result", text, "materialization.state")
-        return
-    later = number(fact.logical_bytes)
-    if fact.state == "lazy" and not later and not fact.waits_for:
-        return
-    once = f": {size(later)} once it is" if later else ""
-    waits = f"; it waits for {fact.waits_for}" if fact.waits_for else ""
-    texts = {
-        "lazy": f"Not computed yet{once}{waits}.{_kept_for_it(number(fact.retained_bytes), later)}",
-        "pending": f"Being computed{waits}.",
-        "partially materialized": f"Only a part is computed{_of_blocks(facts)}.",
-        "abstract": "Has no elements and never will: it only describes them.",
-        "reserved-not-resident": f"{size(later)} are reserved; {_in_memory(fact)}",
-        "zero-page": f"All zeros: its {size(later)} take no memory until they are written.",
-        "on device": f"Its {size(later)} are on a device." if later else "Its data is on a device.",
-    }
-    if fact.state in texts:
-        yield answer(
-            fact.state.replace(" ", "-"), texts[fact.state], "materialization.state", costs_bytes=later
-        )
-
-
-def _kept_for_it(kept: int, later: int) -> str:
-    """What a lazy object keeps until it is computed, if that is worth a sentence."""
-    if kept < LEAST_KEPT_BYTES:
-        return ""
-    more = f", {kept / later:.1f} times as much" if 0 < later < kept else ""
-    return f" Until then it keeps {size(kept)}{more}."
-
-
-def _of_blocks(facts: Facts) -> str:
-    lazy = known(facts, "lazy")
-    return f": {lazy.stack[0].blocks_done:,} of {lazy.stack[0].blocks:,} blocks" if lazy else ""
-
-
-def _in_memory(fact: Materialization) -> str:
-    there = number(fact.resident_bytes)
-    return f"{size(there)} of them are in memory." if there else "none of them is in memory yet."
-
-
-def _mapped(facts: Facts) -> Iterator[Answer]:
-    """Bytes of a file: how many of its pages are in memory."""
-    fact, buffer = known(facts, "materialization"), known(facts, "buffer")
-    if fact is None or buffer is None or fact.state != "memory-mapped" or isinstance(buffer.mapping, Unknown):
-        return
-    pages = fact.layers[-1].residency
-    if isinstance(buffer.mapping.file, Unknown) or not isinstance(pages, Residency):
-        return
-    file = code(buffer.mapping.file.rpartition("/")[2])
-    whole = -(-pages.span_bytes // pages.page_bytes)
-    there = -(-pages.resident_bytes // pages.page_bytes)
-    text = f"{there:,} of {counted(whole, 'page')} are in memory, the rest is in the file {file}."
-    if there == whole:
-        text = f"The {size(number(buffer.logical_bytes))} are those of the file {file}, all in memory now."
-    elif not there:
-        text = f"The {size(number(buffer.logical_bytes))} are in the file {file}; none is in memory yet."
-    yield answer(
-        "mapped-file", text, "buffer.mapping", "materialization.layers", costs_bytes=pages.span_bytes
-    )
-
-
 def _shared_until_written(facts: Facts) -> Iterator[Answer]:
     """One block that a library shares copy-on-write; a table's columns are rows of their own."""
     fact, buffer = known(facts, "materialization"), known(facts, "buffer")
@@ -208,15 +114,22 @@ def _view(facts: Facts) -> Iterator[Answer]:
     part = "no element of it" if buffer.logical_bytes == 0 else _part(facts, buffer, base)
     name = holder_name(base) or base.shown_by
     if base.shown_by and is_whole(buffer, base):
-        yield _same_bytes(buffer, base, part)
+        yield _same_bytes(buffer, base, f"{part}{_mask(facts)}")
         return
     if not name and is_whole(buffer, base):
         kind = base.type_name.rpartition(".")[2]
-        text = f"Has {size(number(base.bytes))}, which lie in an unnamed {kind}, its base."
+        text = f"Has {size(number(base.bytes))}, which lie in an unnamed {kind}, its base{_mask(facts)}."
         yield answer("view-of", text, "buffer.holders", "buffer.range")
         return
-    text = f"A view of {_of_whom(base)}: {part}." if part else f"A view of {_of_whom(base)}."
+    text = f"A view of {_of_whom(base)}{f': {part}' if part else ''}{_mask(facts)}."
     yield answer("view-of", text, "buffer.holders", "layout.strides_bytes", about=(name,))
+
+
+def _mask(facts: Facts) -> str:
+    """The mask of a masked array, which has bytes of its own."""
+    fact = known(facts, "materialization")
+    layers = fact.layers if fact is not None else ()
+    return next((f", and a {layer.what}" for layer in layers if layer.what.startswith("mask of ")), "")
 
 
 def _same_bytes(buffer: Buffer, base: Holder, part: str) -> Answer:
@@ -301,22 +214,14 @@ def _owner(facts: Facts) -> Iterator[Answer]:
         yield _sharer(buffer)
         return
     text = f"Owns its {size(buffer.logical_bytes)}."
+    if not isinstance(buffer.mapping, Unknown) and buffer.mapping.kind == "shared memory":
+        text = f"Maps {size(buffer.logical_bytes)} of shared memory."
     layout = known(facts, "layout")
     if layout is not None and layout.format == "object":
         text = (
             f"Owns its {size(buffer.logical_bytes)} of pointers; the Python objects they point to are extra."
         )
     yield answer("owner", text, "buffer.owns", costs_bytes=buffer.logical_bytes)
-
-
-def _virtual(facts: Facts) -> Iterator[Answer]:
-    """A range: its items follow from a rule. What keeps some of its elements, as a sparse matrix, is none."""
-    fact = known(facts, "materialization")
-    if fact is None or fact.state != "virtual":
-        return
-    if not any(layer.level == "buffer" for layer in fact.layers):
-        text = "Keeps none of its items: each is made when it is asked for."
-        yield answer("virtual", text, "materialization.state")
 
 
 def _without_buffer(facts: Facts) -> Iterator[Answer]:
@@ -356,8 +261,12 @@ def _blocks(facts: Facts) -> Iterator[Answer]:
         return
     names = [code(name) for name in blocks if name.isidentifier()]
     which = f": {listed(names)}" if len(set(names)) == len(blocks) <= MOST_BLOCKS else ""
-    dense = f"; as one dense array it would be {size(later)}" if later > 2 * total else ""
-    text = f"Has {size(total)} in {counted(len(blocks), 'block')}{which}{dense}."
+    only = "only " if later < total else ""
+    is_worth_it = later > 2 * total or 0 < later < total
+    dense = f"; as one dense array it would be {only}{size(later)}" if is_worth_it else ""
+    pointers = any(way.exposure.format in ("|O", "O") for way in seen if isinstance(way.exposure, Exposure))
+    extra = "; the Python objects that its pointers lead to are extra" if pointers else ""
+    text = f"Has {size(total)} in {counted(len(blocks), 'block')}{which}{dense}{extra}."
     yield answer("blocks", text, "buffer.logical_bytes", "materialization.layers", costs_bytes=total)
 
 
@@ -380,6 +289,28 @@ def _opaque(facts: Facts) -> Iterator[Answer]:
     ):
         text = f"What it keeps in C is not known: no adapter knows {code(found.type_name)}."
         yield answer("opaque", text, "materialization.state", certain=False)
+
+
+def _pointer(facts: Facts) -> Iterator[Answer]:
+    """A pointer of ctypes: where it leads, and whether it keeps that alive."""
+    buffer = known(facts, "buffer")
+    where = dict(buffer.facts).get(POINTS_TO, "") if buffer is not None else ""
+    if where:
+        yield answer("pointer", f"A pointer to {where}.", "buffer.facts")
+
+
+def _of_arrow(facts: Facts) -> Iterator[Answer]:
+    """Blocks that only C++ counts."""
+    buffer, fact = known(facts, "buffer"), known(facts, "materialization")
+    if buffer is not None and (total := number(buffer.logical_bytes)):
+        if fact is not None and is_much(total, number(fact.retained_bytes), facts):
+            return  # that it is a part of larger buffers says more
+        ways = [way.protocol for way in buffer.spoken if not isinstance(way.exposure, Unknown)]
+        text = f"Has {size(total)} of Arrow's; who else shows them, Arrow counts in C++."
+        if set(ways) != {_COUNTED_IN_CPP}:
+            text = f"Has {size(total)} in {counted(len(ways), 'block')}."
+        if len(ways) > 1 or _COUNTED_IN_CPP in ways:
+            yield answer("counted-in-cpp", text, "buffer.logical_bytes", costs_bytes=total)
 
 
 def _sharer(buffer: Buffer) -> Answer:
