@@ -11,9 +11,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from inspector.errors import InspectorError
-from inspector.faces.arguments import BREAK, DRAW, LIVE, PLACES
+from inspector.faces.arguments import BREAK, DRAW, LIVE, PANEL, PLACES
 from inspector.report import Report
-from inspector.sessions import running
+from inspector.sessions import panel, running
 
 
 @magics_class
@@ -24,7 +24,7 @@ class BreakMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    @taken.declared("inspect_break", PLACES, *BREAK, LIVE, *DRAW)
+    @taken.declared("inspect_break", PLACES, *BREAK, LIVE, PANEL, *DRAW)
     def inspect_break(self, line: str, cell: str | None = None) -> None:
         """Run a cell and show its calls of native functions: arguments, Python and native stack.
 
@@ -39,10 +39,14 @@ class BreakMagics(Magics):
           %%inspect_break --preset numpy --record count
           %%inspect_break --live PyFloat_FromDouble         a live view of places, hits and stacks
           %inspect_break PyFloat_FromString -- float("1.5")       one statement
+          %inspect_break --panel numpy.dot      stop there in JupyterLab's debugger, until it is turned off
         """
         try:
             places, _, statement = line.partition(" -- ")
             options = taken.read(self, "inspect_break", places)
+            if options.panel:
+                self._in_panel([place.strip("'\"") for place in options.places])
+                return
             if cell is None and not statement.strip():
                 raise InspectorError(
                     "there is nothing to run.",
@@ -57,6 +61,10 @@ class BreakMagics(Magics):
             return
         report = facts.drawn(everything=options.all, verbose=options.verbose, explain=options.explain)
         showing.show(chosen.view(self.shell, report, options) or report)
+
+    def _in_panel(self, places: list[str]) -> None:
+        for place, why in zip(places, panel.ask(self.shell, functions=places), strict=True):
+            print(f"{place}: {why or 'the panel stops there'}")
 
     def _collected(self, options: argparse.Namespace, cell: str) -> Report:
         """Run the cell with breakpoints. Where it raises, the hits are shown first, then the error."""

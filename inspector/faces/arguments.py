@@ -48,6 +48,9 @@ LOOK = (
 """What to find out about an object."""
 
 LIVE = _switch("--live", help="show a live view in a notebook")
+PANEL = _switch(
+    "--panel", help="stop in JupyterLab's own debugger, in the kernel 'Python 3 (native debugging)'"
+)
 VIEWS = (
     _switch("--map", help="show your names on the addresses they cover"),
     _switch("--memory", help="show where the memory of the process went"),

@@ -103,7 +103,7 @@ class Watchpoints(Steps):
 
     def _set_watched(self, request: Message) -> None:
         """Watch these bytes, in place of those before."""
-        places = [self._place(_watched, one) for one in request["arguments"]["breakpoints"]]
+        places = [self._place(watched, one) for one in request["arguments"]["breakpoints"]]
         wide = [place for place in places if "wrong" not in place and not place["words"]]
         for place in wide[1:]:
             place["wrong"] = "one range of more than 32 bytes is watched at a time"
@@ -150,7 +150,8 @@ class Watchpoints(Steps):
             self.event("breakpoint", reason="changed", breakpoint=row)
 
 
-def _watched(wanted: Message, number: int) -> Message:
+def watched(wanted: Message, number: int) -> Message:
+    """The place of one of the editor's DataBreakpoint. Raises ValueError, TypeError, KeyError."""
     told = json.loads(wanted["dataId"])
     address, size = int(told["address"]), int(told["bytes"])
     access = wanted.get("accessType") or _WRITE

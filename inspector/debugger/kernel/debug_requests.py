@@ -20,10 +20,13 @@ from inspector.debugger.kernel.mailbox import Mailbox
 LEAVE: Final = "inspector_leave"
 GO_ON: Final = "inspector_go_on"
 CELL: Final = "inspector_cell"
+PANEL: Final = "inspector_panel"
 """Requests of our own to the session."""
 SAID: Final = "inspector_said"
 RENEWED: Final = "inspector_renewed"
 """Events of the session for us: a line for the user; a new session has begun."""
+ASKS: Final = b'"inspector_panel"'
+"""The type of a cell's message to the session (sessions/panel.py)."""
 _MAGIC: Final = MAGIC.encode()
 Parent = dict[str, Any]
 
@@ -44,7 +47,7 @@ class DebugRequests:
         channels.watch(editor.fileno(), self._to_front_end)
         channels.watch(python.fileno(), self._to_kernel)
 
-    def tell(self, command: str, **arguments: str) -> None:
+    def tell(self, command: str, **arguments: Any) -> None:
         """A request of our own to the session."""
         self._editor.send({"type": "request", "seq": 0, "command": command, "arguments": arguments})
 
@@ -144,4 +147,7 @@ class DebugRequests:
             return True
         if b'"execute_input"' in kind:
             self._parent = {"header": self._heard(frames)["parent_header"]}
+        if ASKS in kind:
+            self.tell(PANEL, **self._heard(frames)["content"])
+            return True
         return self._own in parent and b'"status"' in kind

@@ -7,12 +7,12 @@ import traceback
 from pathlib import Path
 from typing import Any, Final
 
-from inspector.debugger.dap.adapter import Adapter
 from inspector.debugger.dap.native_side import guard
 from inspector.debugger.dap.places import in_cell
 from inspector.debugger.dap.wire import Message, Stream
 from inspector.debugger.kernel.c_cells import BEFORE, CCells
 from inspector.debugger.kernel.debug_requests import RENEWED, SAID
+from inspector.debugger.kernel.from_cell import FromCell
 from inspector.errors import InspectorError
 
 _ROWS: Final = {
@@ -25,7 +25,7 @@ _LONG: Final = re.compile(r" \[inspector_c_.*\]|\.(cpython|abi3|so)[^\]]*(?=\])"
 """In a frame's name: the library of a `%%inspect_c` cell, and the end of a library's file name."""
 
 
-class KernelSession(Adapter):
+class KernelSession(FromCell):
     """From `initialize` to `disconnect`; ipykernel itself sends debugpy configurationDone."""
 
     def __init__(self, editor: Stream, python: Stream, pid: int, cells: CCells) -> None:

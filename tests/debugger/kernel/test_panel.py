@@ -160,3 +160,26 @@ def test_without_gdb_one_sentence_says_so_and_python_is_debugged(
         said = panel.wait(lambda one: one["msg_type"] == "stream", since=0)["content"]["text"]
         assert "Native code is not debugged: gdb is not installed" in said
         assert places(panel.step("stepIn"))[0] == ("<module>", TWICE + 1)
+
+
+def test_a_cell_sets_what_the_panel_has_no_button_for(panel: Panel) -> None:
+    """A function of NumPy by its name, and each write to an array, small and large."""
+    panel.run("import numpy as np\nfew, many = np.zeros(3), np.zeros(5000)")
+    assert "debugger is off" in str(panel.run("%inspect_break --panel numpy.dot"))
+    panel.start()
+    assert "numpy.dot: the panel stops there" in str(panel.run("%inspect_break --panel numpy.dot"))
+    number = panel.begin("np.dot(few, few)")
+    assert panel.event("stopped")["reason"] == "breakpoint"
+    assert places(panel.stack())[-1] == ("<module>", 1)
+    panel.body("continue", threadId=1)
+    panel.done(number)
+    for name, change in (("few", "few[1]: 0.0 → 7.0"), ("many", "many[4000]: 0.0 → 7.0")):
+        assert "each write stops in the panel" in str(panel.run(f"%inspect_writes --panel {name}"))
+        index = change[change.index("[") : change.index("]") + 1]
+        number = panel.begin(f"{name}{index} = 7")
+        stop = panel.event("stopped")
+        assert stop["reason"] == "data breakpoint" and stop["text"].startswith(change)
+        panel.body("continue", threadId=1)
+        panel.done(number)
+    panel.run("%inspect_writes --panel")
+    assert "8.0" in str(panel.run("many[4000] = 8\nprint(many[4000])"))
