@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from inspector.views.grammar import Block
+    from inspector.views.memory_stacks import Stacks
 
 MIME: Final = "application/vnd.inspector.report.v1+json"
 LARGEST_FILE_BYTES: Final = 256 << 20
@@ -134,13 +135,24 @@ class Report:
         """
         from inspector.views.to_speedscope import to_speedscope
 
-        return to_speedscope(self.name, self.facts)
+        return to_speedscope(self.name, self._memory())
 
     def to_perfetto(self) -> str:
         """A report of memory as a file of ui.perfetto.dev: counters over time, and stacks. Raises so too."""
         from inspector.views.to_perfetto import to_perfetto
 
-        return to_perfetto(self.name, self.facts)
+        return to_perfetto(self.name, self._memory(), self.facts)
+
+    def _memory(self) -> tuple[Stacks, ...]:
+        from inspector.views.memory_stacks import stacks
+
+        if found := stacks(self.facts):
+            return found
+        raise InspectorError(
+            "this report has no stacks of memory.",
+            slug="bad-option",
+            do="inspector memory, or inspector attach PID memory --lines",
+        )
 
     def to_wire(self) -> dict[str, Any]:
         """The report as plain JSON values (docs/schema/report-2.json)."""

@@ -4,7 +4,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from inspector.errors import InspectorError
 from inspector.facts.account import KINDS, Account
 from inspector.facts.growth import Growth, GrowthSource
 from inspector.facts.unknown import Unknown
@@ -33,10 +32,7 @@ class Stacks(NamedTuple):
 
 
 def stacks(facts: Mapping[str, Any]) -> tuple[Stacks, ...]:
-    """Of a report of memory: what was asked for by line, then the accounts.
-
-    Raises InspectorError `bad-option` for a report without memory.
-    """
+    """Of a report of memory: what was asked for by line, then the accounts; () of any other report."""
     growth, account = facts.get("growth"), facts.get("account")
     found = list[Stacks]()
     if isinstance(growth, Growth):
@@ -44,13 +40,7 @@ def stacks(facts: Mapping[str, Any]) -> tuple[Stacks, ...]:
         found += [of_account(one, when) for one, when in zip(growth.accounts, WHEN, strict=False)]
     if isinstance(account, Account):
         found.append(of_account(account, "memory"))
-    if found:
-        return tuple(found)
-    raise InspectorError(
-        "this report has no stacks of memory.",
-        slug="bad-option",
-        do="inspector memory, or inspector attach PID memory --lines",
-    )
+    return tuple(found)
 
 
 def of_account(account: Account, when: str) -> Stacks:

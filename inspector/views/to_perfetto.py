@@ -6,22 +6,21 @@ The format has no stacks of memory: they are slices on a track of their own, a m
 
 # SPDX-License-Identifier: MIT
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Any, Final
 
 from inspector.facts.account import KINDS, Account
 from inspector.facts.growth import Growth
-from inspector.views.memory_stacks import Frame, Stacks, stacks
+from inspector.views.memory_stacks import Frame, Stacks
 
 _Event = dict[str, Any]
 US: Final = 1000
 """Nanoseconds of a microsecond, the format's unit of time."""
 
 
-def to_perfetto(name: str, facts: Mapping[str, Any]) -> str:
-    """Counters of the resident set and of each row, slices for the stacks. Raises as `stacks`."""
-    groups = stacks(facts)
+def to_perfetto(name: str, groups: Sequence[Stacks], facts: Mapping[str, Any]) -> str:
+    """Counters of the resident set and of each row, slices for the stacks."""
     events = [_named("process_name", 0, name)]
     growth, account = facts.get("growth"), facts.get("account")
     if isinstance(growth, Growth):

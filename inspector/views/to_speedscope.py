@@ -2,18 +2,18 @@
 
 # SPDX-License-Identifier: MIT
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, Final
 
-from inspector.views.memory_stacks import Frame, Stacks, stacks
+from inspector.views.memory_stacks import Frame, Stacks
 
 SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 
 
-def to_speedscope(name: str, facts: Mapping[str, Any]) -> str:
-    """One sampled profile, in bytes, for each group of stacks; frames are shared. Raises as `stacks`."""
+def to_speedscope(name: str, groups: Sequence[Stacks]) -> str:
+    """One sampled profile, in bytes, for each group of stacks; frames are shared."""
     frames = dict[Frame, int]()
-    profiles = [_profile(group, frames) for group in stacks(facts)]
+    profiles = [_profile(group, frames) for group in groups]
     shared = {"frames": [_frame(frame) for frame in frames]}
     whole = {"$schema": SCHEMA, "name": name, "exporter": "native-inspector"}
     return json.dumps(whole | {"shared": shared, "profiles": profiles})
