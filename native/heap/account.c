@@ -24,7 +24,7 @@
 
 #define PAGE ((uintptr_t)4096)
 #define POOL ((uintptr_t)1 << PYMALLOC_POOL_SHIFT)
-enum { GAP_LEAST = 4096, LARGEST = 8 };
+enum { GAP_LEAST = 4096, LARGEST = 16 };
 
 typedef enum {
     PIECE_OBJECTS,     // live blocks of pymalloc, and larger blocks that objects claim

@@ -313,6 +313,16 @@ def test_the_largest_objects_have_a_path_to_a_name() -> None:
     ]
 
 
+@pytest.mark.core
+def test_the_tools_own_objects_are_not_among_the_largest() -> None:
+    found = told(
+        f"{HOLDERS}import inspector, inspector.errors\n"
+        "for name in 'abc': vars(inspector.errors)[name] = {name: bytes(1) * 90_000_000}\n"
+        "more = [one.path for one in inspector.memory(largest=3).largest]"
+    )
+    assert found["more"] == ["Config.table", "models['a'][0]", "f"]
+
+
 LOST_IN_A_TRACEBACK = """
 import sys
 def f():

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -87,12 +88,12 @@ def account(
     Raises InspectorError: ptrace-forbidden; TargetGone: no-process.
     """
     found, objects = accounted(pid)
-    return replace(found, largest=_paths(objects[:largest], names or {}, known or {}))
+    return replace(found, largest=_paths(objects, largest, names or {}, known or {}))
 
 
 def largest_objects(most: int, known: Mapping[int, str]) -> tuple[LargeObject, ...]:
     """The largest objects of this process (8 at most), each with the path that holds it."""
-    return _paths(accounted()[1][:most], {}, known)
+    return _paths(accounted()[1], most, {}, known)
 
 
 def accounted(pid: int = 0) -> tuple[Account, list[tuple[_native.Subject, int]]]:
@@ -118,15 +119,21 @@ def accounted(pid: int = 0) -> tuple[Account, list[tuple[_native.Subject, int]]]
         book.rows(),
         time.monotonic_ns() - begin,
     )
-    return made, walked[5] if walked else []
+    return made, [row for row in walked[5] if row[0].address != id(text)] if walked else []
 
 
 def _paths(
-    rows: list[tuple[_native.Subject, int]], names: Mapping[int, str], known: Mapping[int, str]
+    rows: list[tuple[_native.Subject, int]], most: int, names: Mapping[int, str], known: Mapping[int, str]
 ) -> tuple[LargeObject, ...]:
-    return tuple(
-        LargeObject(type_name(one), size, known.get(one.address) or path_of(one, names)) for one, size in rows
-    )
+    """Of the `most` largest that are not this tool's own, each found by a walk of the heap."""
+    held = ((one, size, known.get(one.address) or path_of(one, names)) for one, size in rows)
+    kept = (LargeObject(type_name(one), size, path) for one, size, path in held if not _is_ours(path))
+    return tuple(islice(kept, most))
+
+
+def _is_ours(path: str) -> bool:
+    """Whether a module of this tool holds it: its tables of symbols may be the largest objects of a process."""
+    return path.startswith(("inspector.", "sys.modules['inspector."))
 
 
 def _of_another(pid: int) -> list[Area]:
