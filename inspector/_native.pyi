@@ -723,15 +723,15 @@ def calls_of_stdlib(recorded: bool, /) -> None:
     """Whether calls of bytes, bytearray and memoryview in the standard library's own Python are recorded."""
 
 # native/trace/arm/type_slots.c
-def type_slots_arm(
-    types: list[type], chosen: bool, for_ledger: bool = False, /
-) -> list[tuple[int, type, str]]:
+def type_slots_arm(types: list[type], chosen: bool, purpose: int = 0, /) -> list[tuple[int, type, str]]:
     """Patch the allowed slots of types: (number, `slot` in records; type; name of the slot).
 
     bf_getbuffer, nb_index, nb_float, nb_int, sq_item, tp_iter and tp_finalize, if an extension wrote them;
-    with `chosen` False only if the pointer is patched in a base. Restored by calls_disarm. `for_ledger`:
-    without bf_getbuffer and tp_finalize, with mp_subscript, mp_ass_subscript, tp_init, tp_call, tp_iternext,
-    tp_richcompare, tp_repr and tp_str.
+    with `chosen` False only if the pointer is patched in a base. Restored by calls_disarm. `purpose` 1,
+    the ledger: without bf_getbuffer and tp_finalize, with mp_subscript, mp_ass_subscript, tp_init, tp_call,
+    tp_iternext, tp_richcompare, tp_repr, tp_str, sq_contains; with getters and setters while most trampolines
+    are free. 2, charges: with tp_dealloc, tp_hash, tp_getattro, tp_setattro, tp_descr_get, sq_concat and
+    sq_repeat too.
     """
 
 def type_slots_settle(types: list[type], /) -> int:
@@ -1172,6 +1172,17 @@ def unexplained_note(limit: int, /) -> tuple[list[UnexplainedRow], int]:
 
 def unexplained_forget() -> None:
     """Forget all notes."""
+
+# native/leaks/charges.c
+def charges_open(subjects: list[Subject], /) -> None:
+    """Charge each call through a patched pointer with what it does to the counts of at most 16 objects.
+
+    Not charged is what its result, an exception or its `self` holds more or less than before, and what calls
+    within it were charged with. Raises ValueError while it is open, or another watcher is.
+    """
+
+def charges_close() -> list[tuple[int, int, int]]:
+    """Stop; (number of the patched place, index of the subject, sum of the charges), where it is not 0."""
 
 # native/watch/breakpoint_guard.c
 def traps_arm() -> tuple[int, int] | None:

@@ -180,6 +180,8 @@ class Drift:
     """It is a heap type: each instance holds a reference to it."""
     kept: bool = False
     """Pointers in C memory explain all references: each run left more that native code keeps."""
+    charged: tuple[Touch, ...] = ()
+    """The call that changed its count by as much in one further run; () where none is known, or several."""
 
 
 @dataclass(frozen=True, slots=True)

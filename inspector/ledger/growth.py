@@ -35,6 +35,10 @@ class Growth:
     RUNS_LEAST: Final = 3
     """Least number of runs that prove a drift."""
 
+    def __init__(self) -> None:
+        self.moved: list[tuple[_native.Subject, Drift]] = []
+        """Of the objects that existed before the first run: those whose counts every run changed."""
+
     def note(self) -> None:
         """Note the unexplained references of every object, after a garbage collection."""
         gc.collect()
@@ -44,14 +48,18 @@ class Growth:
         """Take the last note; return the counts that every run changed, if no owner in memory explains it."""
         gc.collect()
         rows, _ = _native.unexplained_note(ROWS_MAX)
-        return _drifts(rows)
+        self.moved, grown = _drifts(rows)
+        return (*(drift for _, drift in self.moved), *grown)
 
     def forget(self) -> None:
         """Discard all notes; a second call does nothing."""
         _native.unexplained_forget()
 
 
-def _drifts(rows: list[_native.UnexplainedRow]) -> tuple[Drift, ...]:
+def _drifts(
+    rows: list[_native.UnexplainedRow],
+) -> tuple[list[tuple[_native.Subject, Drift]], list[Drift]]:
+    """Of objects that existed before, each with its drift; of new ones."""
     runs = max((first + len(counts) - 1 for _, _, first, counts in rows), default=0)
     kept = [row for row in rows if row[2] == 0]
     by_run: dict[str, dict[int, list[_native.UnexplainedRow]]] = defaultdict(lambda: defaultdict(list))
@@ -61,9 +69,12 @@ def _drifts(rows: list[_native.UnexplainedRow]) -> tuple[Drift, ...]:
     grown = {name: runs_of for name, runs_of in by_run.items() if len(runs_of) == runs}
     asked = kept + [row for each in grown.values() for some in each.values() for row in some[:LIKE_MAX]]
     found = _explained(asked[:SEARCHED_MAX])
-    moved = [found[row[0].address] for row in kept if row[0].address in found]
-    drifts = (*(one for one in moved if _is_open(one)), *_grown(grown, found))
-    return tuple(one for one in drifts if len(one.changes) >= Growth.RUNS_LEAST)
+    moved = [(row[0], found[row[0].address]) for row in kept if row[0].address in found]
+    least = Growth.RUNS_LEAST
+    return (
+        [(subject, one) for subject, one in moved if _is_open(one) and len(one.changes) >= least],
+        [one for one in _grown(grown, found) if len(one.changes) >= least],
+    )
 
 
 def _grown(grown: dict[str, dict[int, list[_native.UnexplainedRow]]], found: dict[int, Drift]) -> list[Drift]:

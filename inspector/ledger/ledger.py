@@ -21,7 +21,7 @@ from inspector.tracing.arm.bound_functions import authored
 from inspector.tracing.arm.capi_slots import CapiSlots
 from inspector.tracing.arm.imports import ImportWatch
 from inspector.tracing.arm.targets import Targets, fits
-from inspector.tracing.arm.type_slots import TypeSlots
+from inspector.tracing.arm.type_slots import Purpose, TypeSlots
 from inspector.tracing.record.recorder import take_turn, turn_is_over
 
 SUSPECTS_MAX: Final = 1 << 14
@@ -97,7 +97,7 @@ class Ledger:
     found: Targets = field(default_factory=Targets)
     numbers: list[int] = field(default_factory=list)
     slots: CapiSlots | None = None
-    types: TypeSlots = field(default_factory=lambda: TypeSlots(for_ledger=True))
+    types: TypeSlots = field(default_factory=lambda: TypeSlots(Purpose.LEDGER))
     watch: ImportWatch | None = None
     began_ns: int = 0
     stages: list[int] = field(default_factory=list)
@@ -108,7 +108,7 @@ class Ledger:
     def start(self) -> None:
         """Patch. Raises InspectorError `trace-running` while a trace or another ledger runs."""
         self.found, self.numbers = Targets.known(self.modules, buffers=False), []
-        self.types = TypeSlots(for_ledger=True)
+        self.types = TypeSlots(Purpose.LEDGER)
         if not self.late:
             self.found.require()
         take_turn()

@@ -145,7 +145,8 @@ class Leaked:
             from inspector.sessions.leaks_isolated import apart
 
             self._fact = apart(
-                lambda: self._repeated(function, repeat, confirm), lambda: self._once(function, alone=True)
+                lambda: self._repeated(function, repeat, confirm, in_copy=True),
+                lambda: self._once(function, alone=True),
             )
         else:
             self._fact = self._repeated(function, repeat, confirm)
@@ -168,7 +169,10 @@ class Leaked:
             self.end(alone=alone, goes_on=goes_on)
         return self.fact
 
-    def _repeated(self, function: Callable[[], Any], repeat: int, confirm: bool) -> Leaks:
+    def _repeated(
+        self, function: Callable[[], Any], repeat: int, confirm: bool, in_copy: bool = False
+    ) -> Leaks:
+        from inspector.ledger.charges import charged
         from inspector.ledger.growth import Growth
         from inspector.ledger.raw_memory import RawMemory
         from inspector.verdicts.growth import over_runs
@@ -184,7 +188,10 @@ class Leaked:
                 if left <= Growth.RUNS_MAX:
                     growth.note()
                 facts.append(self._once(function, raw_memory, goes_on=left > 1))
-            fact = over_runs(facts, growth.end() if repeat >= growth.RUNS_LEAST else None)
+            drifts = growth.end() if repeat >= growth.RUNS_LEAST else None
+            if drifts and growth.moved:
+                drifts = charged(drifts, growth.moved, self._modules, function, in_copy)
+            fact = over_runs(facts, drifts)
         finally:
             growth.forget()
             raw_memory.close()

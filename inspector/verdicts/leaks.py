@@ -357,6 +357,8 @@ def _of_drift(drift: Drift) -> Verdict:
         why = f"{numbers} {what} after each of {len(drift.changes)} runs; too many references to search"
     elif drift.borrowing:
         why += f"; {drift.borrowing} pointers on C stacks or in unknown memory may hold some"
+    for one in drift.charged:
+        why += f"; one more run charges `{one.method}` with {abs(one.change)}"
     rule, cure = (_HEAP_TYPE if drift.heap_type else _BALANCE)[grew]
     return Verdict(
         kind="leaked" if grew else "over-released",
@@ -364,9 +366,9 @@ def _of_drift(drift: Drift) -> Verdict:
         certain=drift.fresh and not drift.possible_owners and not drift.borrowing,
         objects=drift.objects,
         references=sum(map(abs, drift.changes)),
-        conversion=_NOT_SEEN,
-        stack=(),
-        method="",
+        conversion=next(iter(drift.charged), _NOT_SEEN),
+        stack=drift.charged,
+        method=next((one.method for one in drift.charged), ""),
         rule=rule,
         cure=cure,
         reason=why,

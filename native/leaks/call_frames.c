@@ -207,6 +207,7 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
         watch_items(frame, (PyObject *const *)words[2], (Py_ssize_t)words[3]);
         return;
     case CALL_O:
+    case CALL_SET:
         watch_argument(frame, second, 1);
         return;
     case CALL_ASSIGN:

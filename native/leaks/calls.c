@@ -191,7 +191,7 @@ static void end(const ledger_opened *call) {
 }
 
 static int returns_status(call_convention convention) {
-    return convention == CALL_ASSIGN || convention == CALL_INIT;
+    return convention == CALL_ASSIGN || convention == CALL_INIT || convention == CALL_SET;
 }
 
 // Whether the caller reads the result as an error. An ended iterator returns NULL without an exception.

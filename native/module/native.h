@@ -112,6 +112,7 @@ int error_no_memory(void);
     PART(raw_memory_search) \
     PART(raw_memory_disguised) \
     PART(unexplained) \
+    PART(charges) \
     PART(lost) \
     PART(growth) \
     PART(growth_read) \

@@ -156,6 +156,7 @@ def finished_between() -> list[str]:
 def told(found: Any) -> list[dict[str, Any]]:
     """The verdicts, as plain values."""
     functions = [getattr(getattr(one.conversion, "site", None), "function", "") for one in found]
+    functions = [name if isinstance(name, str) else "" for name in functions]
     return [row | {"function": name} for row, name in zip(verdicts(found), functions, strict=True)]
 
 

@@ -7,16 +7,19 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 WORD = ctypes.sizeof(ctypes.c_void_p)
-METHOD, WRAPPED = 40, 48
-"""Where a descriptor has its PyMethodDef or PyGetSetDef, and a slot's wrapper the slot's function."""
+DEALLOC, METHOD, WRAPPED = 48, 40, 48
+"""Where a type has its tp_dealloc, a descriptor its PyMethodDef or PyGetSetDef, a wrapper its function."""
 TYPE_WORDS = 50
 SLOTS = {
     "mp_ass_subscript": "__setitem__", "mp_subscript": "__getitem__", "nb_float": "__float__",
-    "nb_index": "__index__", "nb_int": "__int__", "sq_item": "__getitem__", "tp_call": "__call__",
-    "tp_init": "__init__", "tp_iter": "__iter__", "tp_iternext": "__next__", "tp_repr": "__repr__",
-    "tp_richcompare": "__eq__", "tp_str": "__str__",
+    "nb_index": "__index__", "nb_int": "__int__", "sq_concat": "__add__", "sq_contains": "__contains__",
+    "sq_item": "__getitem__", "sq_repeat": "__mul__", "tp_call": "__call__", "tp_descr_get": "__get__",
+    "tp_getattro": "__getattribute__", "tp_hash": "__hash__", "tp_init": "__init__", "tp_iter": "__iter__",
+    "tp_iternext": "__next__", "tp_repr": "__repr__", "tp_richcompare": "__eq__",
+    "tp_setattro": "__setattr__", "tp_str": "__str__",
 }  # fmt: skip
 """The names by which verdicts know slots."""
 
@@ -40,6 +43,9 @@ class Symbols:
     def of_method(self, method):
         """The C functions of a method, or of a type's slots, by its name in Python."""
         *path, last = method.removesuffix("()").split(".")
+        if last == "tp_dealloc":
+            found = self._found(path)
+            return self.named({_word(id(found) + DEALLOC)} if found is not None else ())
         found = self._found([*path, SLOTS.get(last, last)]) if method else None
         return self.named(_pointers(found)) if found is not None else set()
 
@@ -48,8 +54,20 @@ class Symbols:
         for cut in range(len(parts) - 1, 0, -1):
             if (name := ".".join(parts[:cut])) in sys.modules:
                 return _within(sys.modules[name], parts[cut:])
-        some = [_within(one, parts[-2:]) for one in self.modules]
+        tails = [parts[at:] for at in range(len(parts))]
+        some = [_within(one, tail) for tail in tails for one in (*self.modules, _classes())]
         return next((one for one in some if one is not None), None)
+
+
+def _classes():
+    """All classes by name, for those of a program, and those that no module shows."""
+    waiting, seen = [object], {}
+    while waiting:
+        for one in type.__subclasses__(waiting.pop()):
+            if one.__name__ not in seen:
+                seen[one.__name__] = one
+                waiting.append(one)
+    return SimpleNamespace(**seen)
 
 
 def _within(holder, parts):
@@ -68,20 +86,20 @@ def _functions(file):
             yield base + int(at, 16), name.partition(".")[0], int(size, 16)
 
 
+def _word(at):
+    return ctypes.c_void_p.from_address(at).value or 0
+
+
 def _pointers(found):
     """Words that may be the address of the function behind it."""
-
-    def word(at):
-        return ctypes.c_void_p.from_address(at).value or 0
-
     kind = type(found).__name__
     if isinstance(found, type):
-        return {word(id(found) + at * WORD) for at in range(TYPE_WORDS)}
+        return {_word(id(found) + at * WORD) for at in range(TYPE_WORDS)}
     if kind == "wrapper_descriptor":
-        return {word(id(found) + WRAPPED)}
+        return {_word(id(found) + WRAPPED)}
     if kind in ("method_descriptor", "classmethod_descriptor", "getset_descriptor"):
-        row = word(id(found) + METHOD)
-        return {word(row + WORD), word(row + 2 * WORD)}
+        row = _word(id(found) + METHOD)
+        return {_word(row + WORD), _word(row + 2 * WORD)}
     if kind == "builtin_function_or_method":
-        return {word(word(id(found) + 2 * WORD) + WORD)}
+        return {_word(_word(id(found) + 2 * WORD) + WORD)}
     return set()

@@ -164,6 +164,9 @@ def faulty(server, fault, call, file):
         if look in told:
             found = told[look]["verdicts"]
             told[look]["verdicts"] = [one for one in found if place(one) not in known]
+    if not table.said(told):
+        code, seen = server.ask("witness", fault.number, call)
+        told["seen"] = seen or {"died": f"exit code {code}"}
     return told
 
 
@@ -201,7 +204,7 @@ class Server:
 
     def _begun(self):
         extensions = self.entry["extensions"]
-        watched = sorted({one.partition(".")[0] for one in extensions})
+        watched = self.entry.get("watched", sorted({one.partition(".")[0] for one in extensions}))
         words = ("-P", "trial.py", "program.py", ",".join(extensions), ",".join(watched))
         environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
         environment["PYTHONPATH"] = str(self.room)

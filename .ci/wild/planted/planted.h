@@ -4,7 +4,8 @@
    several C files has one of each. */
 #ifndef PLANTED_H
 #define PLANTED_H
-#include <execinfo.h>
+
+int backtrace(void **buffer, int size); /* execinfo.h: no header may come before Python.h */
 
 #define PLANTED_PLACES 8192
 #define PLANTED_STACKS 16

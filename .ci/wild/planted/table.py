@@ -6,14 +6,16 @@ from collections import Counter, defaultdict
 HEAD = """# Planted faults
 
 {right} of {count} faults ({right_share}) are told with the right function, {first} ({first_share}) by the
-first call that passes the line; {told} ({told_share}) are told at all. Of {wrong} another function is accused,
-in {wrong_certain} cases certainly. Without a fault {innocent} calls were made; of {places}
-places accused there {right_places} are right, {once_places} true once, {wrong_places} wrong. `make planted`
-measures this and writes this page.
+first call that passes the line; {told} ({told_share}) are told at all. For {wrong} another function is
+accused, for {wrong_certain} of them certainly. Without a fault {innocent} calls were made; of {places}
+places accused there {right_places} are right, {once_places} true once, {wrong_places} wrong.
+`make planted` measures this and writes this page.
 
 One release of each package was built with every fault inside (`-O1 -g`, CPython 3.11), and a number chooses
 the one that is on. A fault counts if a call of a short program passes its place, where the pointer is not
-NULL. That call is made once under `inspector.leaks`; where no right function is named, it is made again by
+NULL, and if anything shows it. {idle} were left out: nothing was told of them, no SystemError came, and the
+second witness of `make wild` saw nothing grow or fall in 400 calls. The call is made once under
+`inspector.leaks`; where no right function is named, it is made again by
 `leaks(...).run(..., isolate=True)`. The fault itself writes down which C functions are on the stack as it is
 passed: a verdict is right if it names one of them. What the call tells without a fault does not count.
 
@@ -36,6 +38,7 @@ By package:
 {accused}
 """
 LOOKS = ("once", "often")
+GROWS = ("blocks", "bytes", "resident", "rises", "falls")
 WORDS = {
     "nameless": "no function", "wrong": "another function", "died": "the process died", "nothing": "not told",
 }  # fmt: skip
@@ -71,6 +74,12 @@ def outcome(told):
     return "died" if any(told.get(look, {}).get("code") for look in LOOKS) else "nothing"
 
 
+def acts(told):
+    """Whether anything shows the fault: what is told, or the second witness."""
+    seen = told.get("seen", {"raised": "SystemError"})
+    return "died" in seen or seen["raised"] == "SystemError" or any(seen[key] for key in GROWS)
+
+
 def is_certain(told):
     """Whether a right verdict, or one without a function, is certain."""
     return any(one["certain"] and one["right"] is not False for look in LOOKS for one in verdicts(told, look))
@@ -84,7 +93,8 @@ def accuses(told, certain=False):
 
 def page(answers):
     """The page as text."""
-    faults = [one for one in answers if one["kind"] and one["once"]["passed"]]
+    passed = [one for one in answers if one["kind"] and one["once"]["passed"]]
+    faults = [one for one in passed if acts(one)]
     bare = [one for one in answers if not one["kind"]]
     kinds, packages = defaultdict(list), defaultdict(list)
     for one in faults:
@@ -94,7 +104,7 @@ def page(answers):
     whole = _numbers(faults)
     places = _places(bare)
     return HEAD.format(
-        count=len(faults), told=whole[1], right=whole[2], first=whole[3],
+        count=len(faults), idle=len(passed) - len(faults), told=whole[1], right=whole[2], first=whole[3],
         told_share=_share(whole[1], len(faults)), right_share=_share(whole[2], len(faults)),
         first_share=_share(whole[3], len(faults)),
         wrong=sum(map(accuses, faults)), wrong_certain=sum(accuses(one, certain=True) for one in faults),

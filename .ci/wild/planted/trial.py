@@ -2,7 +2,8 @@
 
 python -P trial.py program.py EXTENSION,EXTENSION WATCHED,WATCHED answers each line of its input, a JSON
 [what, fault, call, seconds], by a line, from a child that it forks: `reach` the numbers of the places that
-the call passes, `once` the verdicts of the call made once, `often` those of several runs in a child.
+the call passes, `once` the verdicts of the call made once, `often` those of several runs in a child,
+`witness` what the second witness sees grow.
 """
 
 # SPDX-License-Identifier: MIT
@@ -17,6 +18,7 @@ import signal
 import sys
 
 import functions
+import witness
 
 import inspector
 
@@ -42,6 +44,9 @@ def main(path, extensions, watched):
             made = space[call]
             if what == "reach":
                 return reached(libraries, made)
+            if what == "witness":
+                turn(libraries, fault)
+                return witness.told(made)
             look = once if what == "once" else often
             verdicts = look(watched, made, lambda number: turn(libraries, number and fault))
             passed = symbols.named(stacks(libraries))

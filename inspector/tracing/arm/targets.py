@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from inspector.errors import InspectorError
 from inspector.objects.classes import is_heap_type, type_module, type_name
-from inspector.tracing.arm.type_files import lies_in
+from inspector.tracing.arm.type_files import by_file, lies_in
 
 _dict_of = type.__dict__["__dict__"].__get__
 _CALLED_ASKEW: Final = "__internal_mypyc_setup"
@@ -160,12 +160,17 @@ class Targets:
 
     def _add(self, pattern: str, fresh: list[str]) -> None:
         modules = [name for name in fresh if fits(name, pattern) and self._is_new(name)]
+        files = {file: name for name in modules if (file := _library(name))}
         for name in sorted(modules, key=_publicness):
             space = _namespace(name) or {}
             self._walked[name] = id(space), len(space)
             self.unseen.pop(name, None)
             for key, value in list(space.items()):
                 self._one(name, key, value)
+        for file, some in by_file().items() if files else ():
+            for kind in some if file in files else ():
+                if id(kind) not in self._seen:
+                    self._keep_type(files[file], kind)
         if not modules and (found := _single(pattern)):
             self._one(*found)
 
@@ -199,6 +204,13 @@ class Targets:
         self.names.append(f"{module}.{name}")
         self.modules.append(module)
 
+    def _keep_type(self, module: str, kind: type) -> None:
+        """Hook a type: one that a module shows, or one of its file, such as an iterator."""
+        self._seen.add(id(kind))
+        self.types.append(kind)
+        self._keep(module, type_name(kind), kind)
+        self._methods(module, kind)
+
     def _type(self, module: str, kind: type) -> None:
         home = type_module(kind)
         is_pythons = vars(builtins).get(type_name(kind)) is kind or not is_heap_type(kind)
@@ -206,10 +218,7 @@ class Targets:
         is_named = home != "" and _package(home) == _package(module)
         if not is_named and not is_bare and not lies_in(kind, home, module):
             return
-        self._seen.add(id(kind))
-        self.types.append(kind)
-        self._keep(module, type_name(kind), kind)
-        self._methods(module, kind)
+        self._keep_type(module, kind)
         if id(type(kind)) not in self._seen and type(kind) is not type:  # ctypes: Array.from_buffer is its
             self._type(module, type(kind))
 
@@ -229,6 +238,13 @@ def _namespace(name: str) -> dict[str, Any] | None:
     """The names of an imported module; None for what stands in sys.modules without being one."""
     module = sys.modules.get(name)
     return vars(module) if type(module) is ModuleType else None
+
+
+def _library(name: str) -> str:
+    """The file of an extension module; "" for another module."""
+    file = (_namespace(name) or {}).get("__file__")
+    is_library = isinstance(file, str) and file.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
+    return str(file) if is_library else ""
 
 
 def _single(dotted: str) -> tuple[str, str, Any] | None:

@@ -26,6 +26,16 @@ def lies_in(kind: type, home: str, module: str) -> bool:
     return image is not None and isinstance(file, str) and image[0] == file
 
 
+def by_file() -> dict[str, list[type]]:
+    """Library -> the types of its C code, shown by a module or not; only direct subclasses of object."""
+    found: dict[str, list[type]] = {}
+    for kind in type.__subclasses__(object):
+        image = _native.image(_address(kind))
+        if image is not None:
+            found.setdefault(image[0], []).append(kind)
+    return found
+
+
 def _address(kind: type) -> int:
     """Address of the type, if static; else of a row of its methods; 0: it has none."""
     if not is_heap_type(kind):

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Sequence
+from enum import IntEnum
 
 from inspector import _native
 from inspector.objects.classes import type_module
@@ -11,11 +12,19 @@ _name_of = type.__dict__["__qualname__"].__get__
 CAPSULES = "destructor of a capsule"
 
 
+class Purpose(IntEnum):
+    """Which slots are patched, as type_slots_arm numbers it."""
+
+    TRACE = 0
+    LEDGER = 1
+    CHARGES = 2
+
+
 class TypeSlots:
     """Slots patched in types, and in the subclasses that share the pointer."""
 
-    def __init__(self, for_ledger: bool = False) -> None:
-        self._for_ledger = for_ledger
+    def __init__(self, purpose: Purpose = Purpose.TRACE) -> None:
+        self._purpose = purpose
         self.names: dict[int, str] = {}
         self.modules: dict[int, str] = {}
         self._types: list[type] = []
@@ -23,14 +32,14 @@ class TypeSlots:
 
     def widen(self, types: Sequence[type]) -> None:
         """Patch the types found since, then the subclasses of all."""
-        if not self.names and not self._for_ledger:
+        if not self.names and self._purpose is Purpose.TRACE:
             number = _native.type_slots_capsules()
             self.names[number], self.modules[number] = CAPSULES, "builtins"
         fresh = [kind for kind in types if id(kind) not in self._known]
         self._known.update(id(kind) for kind in fresh)
         self._types += fresh
-        self._keep(_native.type_slots_arm(fresh, True, self._for_ledger))
-        self._keep(_native.type_slots_arm(subclasses(self._types), False, self._for_ledger))
+        self._keep(_native.type_slots_arm(fresh, True, self._purpose))
+        self._keep(_native.type_slots_arm(subclasses(self._types), False, self._purpose))
 
     def _keep(self, rows: list[tuple[int, type, str]]) -> None:
         for number, kind, slot in rows:

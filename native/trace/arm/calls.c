@@ -51,6 +51,7 @@ typedef struct {
 static call_row rows[CALLS_MAX];
 static uint32_t row_count;
 calls_watch calls_watcher;
+int calls_watches_ends;
 static uint16_t by_place[PLACES_HASHED]; // row number + 1
 static uint32_t places_hashed;           // entries of by_place in use
 
@@ -83,6 +84,8 @@ uintptr_t calls_original(uintptr_t pointer) {
     int number = number_of(pointer);
     return number >= 0 && (uint32_t)number < row_count ? (uintptr_t)rows[number].original : 0;
 }
+
+int calls_are_few(void) { return row_count < CALLS_MAX / 2; }
 
 int calls_is_armed(const uintptr_t *place) {
     int number = number_of(*place);
@@ -129,7 +132,9 @@ static __attribute__((noinline)) uintptr_t enter_other(uintptr_t a, uintptr_t b,
     int is_ledgers = row->convention >= CALL_ASSIGN;
     if (__builtin_expect(ring_here.quiet || !call_values_open || is_ledgers || !running_is_ours(), 0)) {
         calls_watch watcher = calls_watcher; // once: another thread may close the ledger
-        if (watcher && !ring_here.quiet && call_counts((call_convention)row->convention)) {
+        int is_watched = call_counts((call_convention)row->convention) ||
+                         (row->convention == CALL_DEALLOC && calls_watches_ends);
+        if (watcher && !ring_here.quiet && is_watched) {
             return watcher(&(calls_called){row->original, number, row->convention}, words);
         }
         return row->original(a, b, c, d, e);

@@ -15,6 +15,8 @@ int calls_arm(uintptr_t *place, int kind, call_convention convention, PyObject *
 // The same for an empty place: `instead` is the function that does what CPython does without a pointer.
 int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uintptr_t instead,
                     PyObject *owner /* borrowed; kept */);
+// Whether most trampolines are left for others.
+int calls_are_few(void);
 // The pointer that a trampoline of ours replaced; 0 for any other pointer.
 uintptr_t calls_original(uintptr_t pointer);
 // Whether calls_arm put the trampoline into this place; not so for a place that only copied it.
@@ -34,5 +36,6 @@ typedef struct {
 // Makes the call in place of the original function, and sees arguments and result; NULL: no watcher.
 typedef uintptr_t (*calls_watch)(const calls_called *called, const uintptr_t words[5]);
 extern calls_watch calls_watcher __attribute__((visibility("hidden")));
+extern int calls_watches_ends __attribute__((visibility("hidden"))); // it sees CALL_DEALLOC too
 
 #endif

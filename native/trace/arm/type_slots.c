@@ -3,7 +3,8 @@
 // calls.c replaces a slot in the type itself. Left out: slots that CPython or NumPy compare by identity to
 // choose a fast path (tp_new, tp_alloc, the binary operators), and every slot that holds one of CPython's own
 // functions. CPython compares some of these too (dict_iter in Objects/dictobject.c), and all types share
-// them. Only functions that the chosen extensions implement are replaced.
+// them. Only functions that the chosen extensions implement are replaced. The widest list, with destructors,
+// getters and setters, is armed for one run only (leaks/charges.c).
 //
 // A subclass holds copies of its base's pointers. One created before arming is armed with its base if it
 // shares the pointer. One created while the base is armed copies our trampoline: type_slots_settle restores
@@ -21,12 +22,16 @@ typedef struct {
     size_t table; // offset of the pointer to the table in the type; 0: the slot is in the type itself
     size_t offset;
     call_convention convention;
-    int for_ledger; // converts nothing: only the ledger of references arms it
+    int purpose; // who arms it: FOR_ALL, or what looks at counts only
 } type_slot;
 
+enum { FOR_ALL, FOR_LEDGER, FOR_CHARGES };
+
 #define IN_TABLE(table, methods, name, convention) \
-    {#name, offsetof(PyTypeObject, table), offsetof(methods, name), convention, 0}
-#define FOR_LEDGER(name, convention) {#name, 0, offsetof(PyTypeObject, name), convention, 1}
+    {#name, offsetof(PyTypeObject, table), offsetof(methods, name), convention, FOR_ALL}
+#define COUNTED_IN(table, methods, name, convention, purpose) \
+    {#name, offsetof(PyTypeObject, table), offsetof(methods, name), convention, purpose}
+#define IN_TYPE(name, convention, purpose) {#name, 0, offsetof(PyTypeObject, name), convention, purpose}
 static const type_slot allowed[] = {
     IN_TABLE(tp_as_buffer, PyBufferProcs, bf_getbuffer, CALL_BUFFER),
     IN_TABLE(tp_as_number, PyNumberMethods, nb_index, CALL_UNARY),
@@ -35,16 +40,22 @@ static const type_slot allowed[] = {
     IN_TABLE(tp_as_sequence, PySequenceMethods, sq_item, CALL_INDEXED),
     {"tp_iter", 0, offsetof(PyTypeObject, tp_iter), CALL_UNARY, 0},
     {"tp_finalize", 0, offsetof(PyTypeObject, tp_finalize), CALL_DEALLOC, 0},
-    {"mp_subscript", offsetof(PyTypeObject, tp_as_mapping), offsetof(PyMappingMethods, mp_subscript), CALL_O,
-     1},
-    {"mp_ass_subscript", offsetof(PyTypeObject, tp_as_mapping), offsetof(PyMappingMethods, mp_ass_subscript),
-     CALL_ASSIGN, 1},
-    FOR_LEDGER(tp_init, CALL_INIT),
-    FOR_LEDGER(tp_call, CALL_KEYWORDS),
-    FOR_LEDGER(tp_iternext, CALL_NEXT),
-    FOR_LEDGER(tp_richcompare, CALL_O),
-    FOR_LEDGER(tp_repr, CALL_UNARY),
-    FOR_LEDGER(tp_str, CALL_UNARY),
+    COUNTED_IN(tp_as_mapping, PyMappingMethods, mp_subscript, CALL_O, FOR_LEDGER),
+    COUNTED_IN(tp_as_mapping, PyMappingMethods, mp_ass_subscript, CALL_ASSIGN, FOR_LEDGER),
+    IN_TYPE(tp_init, CALL_INIT, FOR_LEDGER),
+    IN_TYPE(tp_call, CALL_KEYWORDS, FOR_LEDGER),
+    IN_TYPE(tp_iternext, CALL_NEXT, FOR_LEDGER),
+    IN_TYPE(tp_richcompare, CALL_O, FOR_LEDGER),
+    IN_TYPE(tp_repr, CALL_UNARY, FOR_LEDGER),
+    IN_TYPE(tp_str, CALL_UNARY, FOR_LEDGER),
+    IN_TYPE(tp_dealloc, CALL_DEALLOC, FOR_CHARGES),
+    IN_TYPE(tp_hash, CALL_SET, FOR_CHARGES),
+    IN_TYPE(tp_getattro, CALL_O, FOR_CHARGES),
+    IN_TYPE(tp_setattro, CALL_ASSIGN, FOR_CHARGES),
+    IN_TYPE(tp_descr_get, CALL_O, FOR_CHARGES),
+    COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_contains, CALL_SET, FOR_LEDGER),
+    COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_concat, CALL_O, FOR_CHARGES),
+    COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_repeat, CALL_INDEXED, FOR_CHARGES),
 };
 
 static int find_python(struct dl_phdr_info *object, size_t size, void *argument) {
@@ -91,7 +102,7 @@ static int arm_slot(PyTypeObject *type, const type_slot *slot, int chosen) { // 
     if (!function || calls_original(function)) {
         return CALLS_UNSEEN; // empty, or armed already
     }
-    int is_finalizer = slot->convention == CALL_DEALLOC;
+    int is_finalizer = slot->convention == CALL_DEALLOC && slot->purpose == FOR_ALL;
     // CPython's own finalizer of a class statement's type calls its __del__: that one is armed.
     int is_statement = type->tp_flags & Py_TPFLAGS_HEAPTYPE && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
     if ((is_pythons_own(function) && !(is_finalizer && is_statement)) ||
@@ -101,28 +112,54 @@ static int arm_slot(PyTypeObject *type, const type_slot *slot, int chosen) { // 
     return calls_arm(place, is_finalizer ? EVENT_FINALIZE : EVENT_SLOT, slot->convention, (PyObject *)type);
 }
 
-static int arm_type(PyTypeObject *type, int chosen, int for_ledger, PyObject *found) {
-    for (size_t i = 0; i < Py_ARRAY_LENGTH(allowed); i++) {
-        int is_wanted = for_ledger ? call_counts(allowed[i].convention) : !allowed[i].for_ledger;
-        int number = is_wanted ? arm_slot(type, &allowed[i], chosen) : CALLS_UNSEEN;
-        if (number >= 0 && list_add(found, Py_BuildValue("(iOs)", number, type, allowed[i].name)) < 0) {
-            return -1;
+// The getters and setters that the type itself has.
+static int arm_getsets(PyTypeObject *type, PyObject *found) {
+    _owned_ PyObject *names = compat_type_dict(type);
+    PyObject *key, *value; // borrowed
+    for (Py_ssize_t at = 0; names && PyDict_Next(names, &at, &key, &value);) {
+        PyGetSetDef *pair =
+            Py_TYPE(value) == &PyGetSetDescr_Type ? ((PyGetSetDescrObject *)value)->d_getset : NULL;
+        for (int sets = 0; pair && sets < 2; sets++) {
+            uintptr_t *place = sets ? (uintptr_t *)(void *)&pair->set : (uintptr_t *)(void *)&pair->get;
+            if (!*place || calls_original(*place) || is_pythons_own(*place)) {
+                continue;
+            }
+            int number = calls_arm(place, EVENT_SLOT, sets ? CALL_SET : CALL_UNARY, (PyObject *)type);
+            if (number >= 0 && list_add(found, Py_BuildValue("(iOO)", number, type, key)) < 0) {
+                return -1;
+            }
         }
     }
     return 0;
 }
 
+static int is_wanted(const type_slot *slot, int purpose) {
+    int counts = call_counts(slot->convention) || slot->purpose == FOR_CHARGES;
+    return purpose == FOR_ALL ? slot->purpose == FOR_ALL : counts && slot->purpose <= purpose;
+}
+
+static int arm_type(PyTypeObject *type, int chosen, int purpose, PyObject *found) {
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(allowed); i++) {
+        int number = is_wanted(&allowed[i], purpose) ? arm_slot(type, &allowed[i], chosen) : CALLS_UNSEEN;
+        if (number >= 0 && list_add(found, Py_BuildValue("(iOs)", number, type, allowed[i].name)) < 0) {
+            return -1;
+        }
+    }
+    int has_room = purpose == FOR_CHARGES || (purpose == FOR_LEDGER && calls_are_few());
+    return chosen && has_room ? arm_getsets(type, found) : 0;
+}
+
 static PyObject *type_slots_arm(PyObject *module, PyObject *args) {
     PyObject *types; // borrowed
-    int chosen, for_ledger = 0;
-    if (!PyArg_ParseTuple(args, "O!p|p", &PyList_Type, &types, &chosen, &for_ledger)) {
+    int chosen, purpose = FOR_ALL;
+    if (!PyArg_ParseTuple(args, "O!p|i", &PyList_Type, &types, &chosen, &purpose)) {
         return NULL;
     }
     calls_forget_pages();
     _owned_ PyObject *found = PyList_New(0);
     for (Py_ssize_t i = 0; found && i < PyList_GET_SIZE(types); i++) {
         PyObject *type = PyList_GET_ITEM(types, i); // borrowed
-        if (PyType_Check(type) && arm_type((PyTypeObject *)type, chosen, for_ledger, found) < 0) {
+        if (PyType_Check(type) && arm_type((PyTypeObject *)type, chosen, purpose, found) < 0) {
             return NULL;
         }
     }

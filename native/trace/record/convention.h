@@ -23,6 +23,7 @@ typedef enum {
     CALL_ASSIGN, // object, key, value or NULL; a status
     CALL_INIT,   // object, tuple, dict or NULL; a status
     CALL_NEXT,   // object; NULL without an exception ends an iteration
+    CALL_SET,    // object, argument or NULL; a status
 } call_convention;
 
 // The positional items of a CALL_VECTOR. CPython keeps a flag in the top bit, and functions of one library

@@ -139,6 +139,7 @@ static void note_arguments(call_convention convention, const uintptr_t words[5],
     case CALL_ASSIGN: // armed for the ledger only
     case CALL_INIT:
     case CALL_NEXT:
+    case CALL_SET:
         break;
     }
 }
