@@ -194,6 +194,20 @@ def make():
     assert 5_000_000 <= rows["bytearray"][7] < 5_001_000
 
 
+@pytest.mark.parametrize(("kind", "told_of"), [("f8", ["__main__.Witness"]), ("i8", [])])
+def test_an_address_among_floats_holds_nothing(kind: str, told_of: list[str]) -> None:
+    """The data of large arrays of floats is not searched; integers may be addresses that a library keeps."""
+    found = told(f"""
+import numpy as np
+words = np.zeros(1 << 18, "{kind}")
+def make():
+    one = Witness()
+    lostmod.lose(one)
+    words.view("i8")[7] = id(one)
+""")
+    assert [row[0] for row in found["lost"]] == told_of
+
+
 def test_what_c_code_keeps_is_not_lost() -> None:
     """In a static; at the end of a list of C structs, the first of which a static names."""
     found = told("""

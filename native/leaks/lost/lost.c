@@ -1,7 +1,7 @@
 // Lost objects: alive, reached from no root, and freed by no collection.
 //
-// First a walk from the loaded modules and the running frames over all references (objects/edges.c) marks
-// what is alive. The census knows every object that the collector tracks, and what these refer to; a search
+// First a walk from the loaded modules and the running frames over all references (alive.c) marks what is
+// alive. The census knows every object that the collector tracks, and what these refer to; a search
 // for the addresses of their types finds the others. Those without a mark are the nodes.
 //
 // Most nodes are held by C: static data, stacks, C structs. search.c finds these holders in memory.
@@ -29,32 +29,6 @@
 
 enum { ROWS_MAX = 1024, LEAST_NODE_BYTES = 16 };
 #define LOST_SCRATCH_BYTES ((size_t)1 << 32) // address space; only what is filled becomes resident
-
-// --- alive: what the roots reach ---
-
-static int meet(PyObject *object, void *argument) {
-    lost_walk *w = argument;
-    int fresh = marks_add(&w->alive, object);
-    if (fresh == 1 && edges_has(object)) {
-        fresh = arena_push(&w->open, object);
-    }
-    w->failed |= fresh < 0 || interrupt_step(&w->watch);
-    return w->failed;
-}
-
-static int mark_alive(lost_walk *w, PyObject *args) {
-    PyObject *modules = PyImport_GetModuleDict(); // borrowed
-    if (marks_init(&w->alive) < 0 || marks_init(&w->owned) < 0) {
-        return -1;
-    }
-    meet(modules, w);
-    meet(args, w); // what calls us may hold them in a register only
-    frames_each_reference(meet, w);
-    while (w->open.used && !w->failed) {
-        edges_visit(arena_pop(&w->open), meet, w);
-    }
-    return w->failed ? -1 : 0;
-}
 
 // --- nodes: the others ---
 
@@ -351,14 +325,17 @@ static PyObject *run(lost_walk *w, PyObject *module, PyObject *args, scratch *me
     if (!PyArg_ParseTuple(args, "OU:lost", &leave_out, &prefix)) {
         return NULL;
     }
-    if (mark_alive(w, args) < 0) {
+    if (lost_mark_alive(w, args) < 0) {
         interrupt_raise(&w->watch);
+        return NULL;
+    }
+    _owned_ PyObject *ranges = lost_ranges_left_out(w, leave_out);
+    if (!ranges) {
         return NULL;
     }
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     lost_find_evaluators(w);
-    if (leak_search_prepare(&w->h, module, leave_out, prefix, frame, memory) < 0 ||
-        take_nodes(w, memory) < 0) {
+    if (leak_search_prepare(&w->h, module, ranges, prefix, frame, memory) < 0 || take_nodes(w, memory) < 0) {
         return NULL;
     }
     count_told(w);
@@ -386,6 +363,7 @@ static PyObject *lost(PyObject *module, PyObject *args) {
     marks_deinit(&w->owned);
     arena_deinit(&w->open.items);
     arena_deinit(&w->types.items);
+    arena_deinit(&w->numbers.items);
     return found;
 }
 

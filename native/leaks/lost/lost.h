@@ -36,10 +36,11 @@ typedef struct {
     marks known;   // types whose instances are looked for
     marks owned;   // data of arrays that are nodes: freed with them, whoever else has the address
     arena_stack open, types;
-    lost_node *nodes;   // borrowed: in the scratch, by address
-    lost_block *blocks; // borrowed: in the scratch, by address but for the newest
-    lost_edge *edges;   // borrowed: in the scratch, by origin but for the newest
-    uintptr_t *waiting; // borrowed: in the scratch; reached and not followed yet
+    arena_stack numbers; // arrays of floats, alive and large: their data holds no address
+    lost_node *nodes;    // borrowed: in the scratch, by address
+    lost_block *blocks;  // borrowed: in the scratch, by address but for the newest
+    lost_edge *edges;    // borrowed: in the scratch, by origin but for the newest
+    uintptr_t *waiting;  // borrowed: in the scratch; reached and not followed yet
     size_t node_count, block_count, sorted_blocks, edge_count, sorted_edges, waiting_count;
     scan_range evaluators[LOST_EVALUATORS_MAX]; // innermost first
     size_t evaluator_count;
@@ -51,6 +52,10 @@ lost_node *lost_node_at(const lost_walk *w, const void *object); // the node tha
 // What a node refers to, as far as objects/edges.c knows; nothing where its memory only looked like an
 // object.
 void lost_visit(lost_walk *w, const lost_node *node, visitproc visit, void *argument);
+// alive.c: marks what the roots and `args` reach. 0, or -1 without an exception.
+int lost_mark_alive(lost_walk *w, PyObject *args /* borrowed */);
+// The ranges that are not searched, with the data of large arrays of floats: new list, alive itself.
+PyObject *lost_ranges_left_out(lost_walk *w, PyObject *leave_out /* borrowed */); // new
 // evaluator.c: the C frames of the evaluator on this thread's stack, whose words hold nothing.
 void lost_find_evaluators(lost_walk *w);
 // Searches memory for the first `count` needles of `h`. 0, or -1 with an exception set.
