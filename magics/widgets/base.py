@@ -16,6 +16,7 @@ from anywidget import AnyWidget
 from traitlets import Dict
 
 from inspector.errors import InspectorError
+from inspector.facts.answers import Answers
 from inspector.facts.unknown import Unknown
 from inspector.report import MIME, Report
 from inspector.views.plain import clipped
@@ -60,6 +61,13 @@ def amount(value: object) -> float | int | str:
     return value if math.isfinite(value) else f"? {value}"
 
 
+def sentence(report: Report) -> str:
+    """The report's first answer, which every view begins with; "" without one."""
+    answers = report.facts.get("answers")
+    rows = answers.rows if isinstance(answers, Answers) else ()
+    return said(rows[0].text.replace("`", ""), 300) if rows else ""
+
+
 def fitting(scene: Callable[[int], dict[str, Any]], most: int, everything: bool) -> dict[str, Any]:
     """A scene of at most `most` rows, fewer where its JSON exceeds MOST_CHARACTERS."""
     made = scene(most)
@@ -78,7 +86,7 @@ class View(AnyWidget):
     def __init__(self, script: str, scene: Mapping[str, Any], report: Report, **answers: Answer) -> None:
         """`script`: the file that draws the scene, after kit.js. `answers`: question -> who answers it."""
         self._esm = source("kit.js", script)
-        super().__init__(scene=dict(scene))
+        super().__init__(scene={"sentence": sentence(report), **scene})
         self.report, self.answers = report, answers
         self.on_msg(self._asked)
 

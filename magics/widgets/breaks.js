@@ -3,7 +3,7 @@
 export default {
   render({ model, el }) {
     const scene = model.get("scene");
-    const { root } = begin(el, "breakpoints", `${many(scene.counted, "hit")} of ${many(scene.places.length, "place")}`,
+    const { root } = begin(el, scene, "breakpoints", `${many(scene.counted, "hit")} of ${many(scene.places.length, "place")}`,
       `attached in ${time(scene.frozen)}`, `${time(scene.stopped)} at hits`, scene.dropped ? `${count(scene.dropped)} hits counted, not recorded` : "");
     const bar = add(root, "div", { class: "head", role: "toolbar", "aria-label": "places" });
     let place = -1, plumbing = false;

@@ -4,7 +4,7 @@ export default {
   render({ model, el }) {
     const scene = model.get("scene");
     const sign = (value, how) => (isNumber(value) ? `${value > 0 ? "+" : ""}${how(value)}` : String(value));
-    const { root } = begin(el, "what the cell changed", `${sign(scene.objects, count)} objects`, sign(scene.bytes, size), `two walks of the heap: ${time(scene.walk)}`);
+    const { root } = begin(el, scene, "what the cell changed", `${sign(scene.objects, count)} objects`, sign(scene.bytes, size), `two walks of the heap: ${time(scene.walk)}`);
     const bar = add(root, "div", { class: "head", role: "toolbar", "aria-label": "sort and filter" });
     const table = { names: scene.names, types: scene.types };
     let shown = scene.names.length ? "names" : "types", by = "bytes";

@@ -3,7 +3,7 @@
 export default {
   render({ model, el }) {
     const scene = model.get("scene");
-    const { root } = begin(el, `references of ${scene.name}`, scene.type, scene.address);
+    const { root } = begin(el, scene, `references of ${scene.name}`, scene.type, scene.address);
     add(root, "div", { class: "dim", "aria-label": "path from a root" }, scene.path.length ? `path from a root: ${scene.path.join(" → ")}` : "no path from a root was found");
     const field = add(root, "div", { class: "graph" });
     const says = sayer(root, "Open a node with a click or Enter: the heap is asked as it is then. Arrow keys move between nodes.");

@@ -35,11 +35,12 @@ const letter = (group) => {
   return word;
 };
 
-// The frame of a view: a named group with a heading, and a line that screen readers read when it changes.
-const begin = (el, label, ...notes) => {
+// The frame of a view: a named group with a heading and the report's first sentence, and a line that screen readers read when it changes.
+const begin = (el, scene, label, ...notes) => {
   const root = add(el, "div", { class: "inspector-view", role: "group", "aria-label": label });
   const head = add(root, "div", { class: "head" }, add(null, "span", { class: "title" }, label));
   for (const note of notes) if (note) add(head, "span", { class: "dim" }, note);
+  if (scene.sentence) add(root, "div", { class: "sentence" }, scene.sentence);
   return { root, head };
 };
 const sayer = (root, first = "") => add(root, "div", { class: "says dim", role: "status", "aria-live": "polite" }, first);

@@ -4,7 +4,7 @@ const PAGES = { p: ["█", "private", "--c0"], f: ["▓", "of a file", "--c3"], 
 export default {
   render({ model, el }) {
     const scene = model.get("scene");
-    const { root } = begin(el, `${scene.name}: ${scene.state}`, `${size(scene.logical)} logical`, isNumber(scene.resident) ? `${size(scene.resident)} in memory` : "", scene.waits && `waits for ${scene.waits}`);
+    const { root } = begin(el, scene, `${scene.name}: ${scene.state}`, `${size(scene.logical)} logical`, isNumber(scene.resident) ? `${size(scene.resident)} in memory` : "", scene.waits && `waits for ${scene.waits}`);
     if (scene.first) add(root, "div", {}, scene.first);
     const rows = new Rows(root, { label: "layers, from the object to its memory", role: "tree", most: 12,
       draw: (row, layer) => {

@@ -3,7 +3,7 @@
 export default {
   render({ model, el }) {
     const scene = model.get("scene");
-    const { root } = begin(el, "memory map", `${many(scene.bars.length, "bar")} in ${many(scene.regions.length, "region")}`,
+    const { root } = begin(el, scene, "memory map", `${many(scene.bars.length, "bar")} in ${many(scene.regions.length, "region")}`,
       `${size(scene.total)} in all, each byte once`, scene.left_out ? `${many(scene.left_out, "name")} more, not drawn` : "");
     const order = [], groups = new Map();
     for (const { group, name } of scene.bars) if (group) groups.get(group)?.push(name) ?? groups.set(group, [name]);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 export default {
   render({ model, el }) {
-    const { root, head } = begin(el, "stopped child");
+    const { root, head } = begin(el, model.get("scene"), "stopped child");
     const where = add(head, "span", { class: "name" });
     const reason = add(head, "span", { class: "warn" });
     const bar = add(root, "div", { class: "head", role: "toolbar", "aria-label": "steps" });

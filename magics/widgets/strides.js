@@ -4,7 +4,7 @@ export default {
   render({ model, el }) {
     const scene = model.get("scene");
     const { shape, strides, itemsize } = scene;
-    const { root } = begin(el, `strides of ${scene.name}`, `${scene.format} (${shape.join(", ")})`, `strides (${strides.join(", ")})`, scene.words);
+    const { root } = begin(el, scene, `strides of ${scene.name}`, `${scene.format} (${shape.join(", ")})`, `strides (${strides.join(", ")})`, scene.words);
     if (scene.elements === 0) { sayer(root, "It has no elements."); return; }
     const low = strides.reduce((sum, step, axis) => sum + Math.min(0, step * (shape[axis] - 1)), 0);
     const bytes = Math.max(scene.bytes, itemsize, 1);

@@ -56,7 +56,7 @@ const unsent = (number, what) => (number ? `${count(number)} ${what} not here (-
 export default {
   render({ model, el }) {
     const scene = model.get("scene");
-    const { root } = begin(el, "trace", `${count(scene.events)} events, ${count(scene.dropped)} dropped`, time(scene.wall), scene.left_out ? `${count(scene.left_out)} kinds of calls not shown` : "",
+    const { root } = begin(el, scene, "trace", `${count(scene.events)} events, ${count(scene.dropped)} dropped`, time(scene.wall), scene.left_out ? `${count(scene.left_out)} kinds of calls not shown` : "",
       unsent(scene.nodes_left_out, "rows of the tree"), unsent(scene.copies_left_out, "copies"));
     const tell = (words) => { says.textContent = words; };
     if (scene.timeline) lanes(root, model, scene.timeline, tell);
