@@ -99,6 +99,8 @@ class StatementWatch:
 
     def _look(self, kind: str, frame: FrameType, value: Any) -> bool:
         if kind == "call":
+            if _is_generated(frame):
+                return True
             self._calls += 1
             self._open.pop(id(frame), None)
             self._entered[frame.f_code] += 1
@@ -261,6 +263,14 @@ class StatementWatch:
             both = isinstance(known.bytes, Unknown) or isinstance(found.bytes, Unknown)
             size = known.bytes if both else known.bytes + found.bytes  # type: ignore[operator]
             self._found[key] = replace(known, bytes=size, times=known.times + 1)
+
+
+def _is_generated(frame: FrameType) -> bool:
+    """Whether its code was written by a library as text: methods of its dataclasses and namedtuples."""
+    if frame.f_code.co_filename != "<string>":
+        return False
+    file, name = (str(frame.f_globals.get(key, "")) for key in ("__file__", "__name__"))
+    return not is_users(file) if file else name != "__main__"
 
 
 def _nulls(written: Written, frame: FrameType) -> dict[str, Masks]:

@@ -17,12 +17,15 @@ LEAST_BYTES = 1_000_000
 MOST = 3
 
 
-def instead(text: str, copy: Copy) -> str:
-    """The code that does the same as the statement without this copy; "" if none is known."""
+def instead(text: str, copy: Copy | None) -> str:
+    """The code that does the same as the statement without this copy; "" if none is known.
+
+    None: the values show the copy, and no call that was seen made it.
+    """
     right = _right_side(text)
     for row in ADVICE if right else ():
         if (found := re.fullmatch(row.written, right)) and _fits(row, copy):
-            return row.instead.format(**found.groupdict())
+            return row.instead.format(**found.groupdict(""))
     return ""
 
 
@@ -36,7 +39,9 @@ def _right_side(text: str) -> str:
     return ast.get_source_segment(text, value) or "" if value is not None else ""
 
 
-def _fits(row: Advice, copy: Copy) -> bool:
+def _fits(row: Advice, copy: Copy | None) -> bool:
+    if copy is None:
+        return not (row.source or row.same_type)
     types = [side.rpartition(" ")[2] for side in (copy.source, copy.result)]
     return re.match(row.source, copy.source) is not None and (not row.same_type or types[0] == types[1])
 
