@@ -156,3 +156,16 @@ def test_a_node_of_python_says_what_it_saved_and_that_it_was_used() -> None:
     y.sum().backward()
     assert "Its graph was used: backward() freed what it had saved" in said(node)
     assert "another's bytes" not in said(node), "no byte of it can be read"
+
+
+def test_a_state_dict_shares_with_its_module_and_a_loaded_one_does_not() -> None:
+    """The truth: a tensor of the one is written, and the other's is read."""
+    one, two = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+    state = one.state_dict()
+    two.load_state_dict(state)
+    shared, apart = inspector.compare(one, state), inspector.compare(two, state)
+    assert shared.answers[0].text.startswith("All 2 tensors share.")
+    assert apart.answers[0].text.startswith("No byte in common")
+    with torch.no_grad():
+        state["weight"].fill_(7)
+    assert bool((one.weight == 7).all()) and not bool((two.weight == 7).any())

@@ -1,6 +1,7 @@
 """Two objects beside each other: where the bytes of each lie, what they share, column by column."""
 
 # SPDX-License-Identifier: MIT
+from collections import OrderedDict
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -61,6 +62,20 @@ def laid(subject: _native.Subject) -> Laid:
     return Laid(subject, every_block(subject), made, len(rows), word if rows else "")
 
 
+def _of_dict(one: Laid) -> Laid:
+    """A dict of arrays or tensors, as `state_dict()` gives: its items; another object as it was."""
+    x = one.subject.get()
+    if not any(type(x) is kind for kind in (dict, OrderedDict)) or not 0 < len(x) <= MOST_COLUMNS:
+        return one
+    rows = [(key, every_block(_native.Subject(value))) for key, value in list(x.items())]
+    if any(type(key) is not str or isinstance(blocks, Unknown) for key, blocks in rows):
+        return one
+    made = tuple(_array(n, *row) for n, row in enumerate(rows))
+    return Laid(
+        one.subject, tuple(block for column in made for block in column.elements), made, len(made), "item"
+    )
+
+
 def _array(number: int, name: str, blocks: Blocks) -> Column:
     return Column(name, blocks[0].format if blocks else "", blocks, number, Unknown("not asked"), 0)
 
@@ -73,6 +88,8 @@ def together(
     if len(every) > 2:
         return _several(names, every, facts)
     left, right = every
+    if isinstance(left.blocks, Unknown) is not isinstance(right.blocks, Unknown):
+        left, right = every = [_of_dict(left), _of_dict(right)]
     shared = of_laid((left.subject, left.blocks), (right.subject, right.blocks))
     rows = parts((names[0], names[1]), left, right) if shared.overlap is not False else ()
     same = subjects[0].address == subjects[1].address
