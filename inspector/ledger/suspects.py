@@ -4,6 +4,7 @@ memory finds for all of them."""
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import gc
 import threading
 from bisect import bisect_right
 from collections import Counter
@@ -25,7 +26,7 @@ from inspector.ledger.ledger import Found
 from inspector.objects.classes import full_name
 from inspector.objects.ownership.layouts import layouts
 from inspector.objects.ownership.naming import Context, owner
-from inspector.objects.ownership.rows import rows, type_name
+from inspector.objects.ownership.rows import Row, rows, type_name
 from inspector.objects.ownership.second_look import look, module_namespaces
 from inspector.tracing.events import capi_rows
 from inspector.tracing.events.code_places import NOWHERE, site
@@ -179,8 +180,19 @@ def owners_of(
     for row in found:
         one = owner(row, context)
         if one is not None and not _holds_nothing(one, subjects[row.subject], frames_from):
+            hides = _is_hidden(row, subjects[row.subject])
+            one = replace(one, certain=False) if hides else one
             owners.setdefault(subjects[row.subject].address, []).append(one)
     return {address: _sorted(some) for address, some in owners.items()}, dict(did)
+
+
+def _is_hidden(row: Row, subject: _native.Subject) -> bool:
+    """Whether C code hides the holder from the collector: its references may be borrowed (persistent).
+
+    CPython tracks a dict as soon as it holds something that is tracked.
+    """
+    holder = row.holder.get() if row.holder is not None and row.place == "object" else None
+    return type(holder) is dict and not gc.is_tracked(holder) and gc.is_tracked(subject.get())
 
 
 def _holds_nothing(one: Owner, subject: _native.Subject, frames_from: int) -> bool:

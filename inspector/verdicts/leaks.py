@@ -190,28 +190,20 @@ def _leaked(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
         kind, made = "buffer not released", buffer
         rule = "PyObject_GetBuffer keeps a reference to the exporter until PyBuffer_Release"
         cure = "PyBuffer_Release on every return path"
-    return _made(obj, kind, certain, count, made, rule, cure, reason)
+    told = _made(obj, kind, certain, count, made, rule, cure, reason)
+    return replace(told, method=made.method) if settled and made else told  # not what left it right
 
 
-_UNHOOKED: Final = Unknown("lost where no hook is: a binary operator, sq_contains, a getter, tp_dealloc")
+_UNHOOKED: Final = Unknown("lost where no hook is: a binary operator, tp_dealloc, tp_hash")
 
 
 def _lost_later(obj: Suspect, count: int, certain: bool, reason: str, settled: Touch) -> Verdict:
     """The call that made it is innocent, and the one that lost it was not seen: no function is named."""
-    return replace(
-        _made(
-            obj,
-            "leaked",
-            certain,
-            count,
-            None,
-            "every reference you take must be released",
-            "a Py_DECREF for the Py_INCREF; Py_CLEAR of each field in tp_dealloc",
-            f"{reason}; it was right as {settled.method} returned, and was {_UNHOOKED.reason}",
-        ),
-        conversion=_UNHOOKED,
-        method="",
-    )
+    rule = "every reference you take must be released"
+    cure = "a Py_DECREF for the Py_INCREF; Py_CLEAR of each field in tp_dealloc"
+    why = f"{reason}; it was right as {settled.method} returned, and was {_UNHOOKED.reason}"
+    made = _made(obj, "leaked", certain, count, None, rule, cure, why)
+    return replace(made, conversion=_UNHOOKED, method="")
 
 
 def _over(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
@@ -357,8 +349,7 @@ def _of_drift(drift: Drift) -> Verdict:
         why = f"{numbers} {what} after each of {len(drift.changes)} runs; too many references to search"
     elif drift.borrowing:
         why += f"; {drift.borrowing} pointers on C stacks or in unknown memory may hold some"
-    for one in drift.charged:
-        why += f"; one more run charges `{one.method}` with {abs(one.change)}"
+    why += "".join(f"; one more run charges `{one.method}` with {abs(one.change)}" for one in drift.charged)
     rule, cure = (_HEAP_TYPE if drift.heap_type else _BALANCE)[grew]
     return Verdict(
         kind="leaked" if grew else "over-released",
