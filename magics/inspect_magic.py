@@ -230,7 +230,8 @@ class InspectMagics(Magics, Defaults):
 
     def _changed(self, account: Account, before: Snapshot, sampled: Sampled) -> Report:
         after = api.snapshot(self.shell.user_ns)
-        return what_changed(names.of_the_user(self.shell, after - before), account, sampled.growth)
+        difference = names.of_the_user(self.shell, after - before)
+        return what_changed(difference, account, sampled.growth, names.namespaces(self.shell))
 
     def _warm(self) -> None:
         """Import and draw once what `%%inspect` uses, so that the first cell's numbers exclude it."""

@@ -102,6 +102,17 @@ class NameChange:
 
 
 @dataclass(frozen=True, slots=True)
+class NewHolder:
+    """What holds new objects that no name of the user's was found to hold."""
+
+    name: str
+    """As a user could type it, `Client._cache`; "": none was found."""
+    held: int
+    """How many of those looked at it holds."""
+    looked_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """What changed between two snapshots; unchanged rows are left out."""
 
@@ -116,6 +127,8 @@ class Difference:
     """Whether both snapshots are of all that the names reach."""
     grew: tuple[Grown, ...] = ()
     """Rows of the process's account that grew; () where it was not asked or nothing did."""
+    holder: NewHolder = NewHolder("", 0, 0)
+    """Of the newest objects, if they are much of what grew beside the names."""
 
     def __repr__(self) -> str:
         names = ", ".join(f"{row.name} {row.change}" for row in self.names[:3])

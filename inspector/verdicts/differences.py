@@ -9,7 +9,7 @@ from inspector.facts.account import KINDS, Grown
 from inspector.facts.amounts import size
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.growth import Growth
-from inspector.facts.heap import Difference, NameChange
+from inspector.facts.heap import Difference, NameChange, NewHolder
 from inspector.facts.nothing import Nothing
 from inspector.verdicts.answers.growth import asked_for
 from inspector.verdicts.answers.words import answer, code, listed
@@ -126,7 +126,7 @@ def _beside(bytes_: int, fact: Difference, named: int) -> Answer:
     text = f"The process grew by {size(bytes_)} that no name holds"
     grew = _without(fact.grew, named)
     if rows := [row for row in grew if row.bytes >= LEAST_SHARE * bytes_][:MOST_NAMED]:
-        text += f": {listed(map(_where, rows))}."
+        text += f": {listed(map(_where, rows))}{_held_by(fact.holder)}."
     else:
         text += f" ({_covered(fact)}); `%inspect` says what is kept beyond names."
     return answer(
@@ -137,6 +137,20 @@ def _beside(bytes_: int, fact: Difference, named: int) -> Answer:
         costs_bytes=bytes_,
         nothing=_names(fact),
     )
+
+
+def _held_by(found: NewHolder) -> str:
+    if not found.name or 2 * found.held <= found.looked_at:
+        return ""
+    return f"; {found.held} of {found.looked_at} new objects looked at are held by {code(found.name)}"
+
+
+def unnamed_objects(fact: Difference) -> int:
+    """Bytes of Python objects and buffers that grew and that no name holds, if they are most of that."""
+    named = max(sum(map(_more, fact.names)), 0)
+    rows = list(_without(fact.grew, named))
+    objects = sum(row.bytes for row in rows if row.kind in ("buffers", "objects"))
+    return objects if 2 * objects >= sum(row.bytes for row in rows) else 0
 
 
 def _without(rows: Sequence[Grown], named: int) -> Iterator[Grown]:

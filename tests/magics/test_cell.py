@@ -104,3 +104,12 @@ def test_an_awaiting_cell_shows_its_changes_and_its_error(shell, run) -> None:
 def test_await_in_a_string_or_a_function_is_no_await(run) -> None:
     result, _ = run("%%inspect\ntext = 'await'\nasync def f():\n    await f()")
     assert result.success and "text" in {row.name for row in result.result.difference.names}
+
+
+def test_what_holds_new_objects_that_no_name_holds_is_told(run, shown) -> None:
+    run("class Client:\n    cache = {}")
+    said = " ".join(shown("%%inspect\nfor n in range(9000): Client.cache[n] = [str(n) * 300]").split())
+    run("del Client")
+    assert re.search(
+        r"that no name holds: .+; [5-8] of 8 new objects looked at are held by Client.cache", said
+    )

@@ -5,7 +5,7 @@ import numpy as np
 
 import inspector
 from inspector.facts.account import Grown
-from inspector.facts.heap import Difference, NameChange, TypeChange
+from inspector.facts.heap import Difference, NameChange, NewHolder, TypeChange
 from inspector.verdicts.differences import answers, native_growth
 
 
@@ -59,6 +59,14 @@ def test_where_it_grew_is_told_by_the_rows_of_the_account() -> None:
         "The process grew by 251 MB that no name holds: 250 MB more that `libarrow.so` mapped, "
         "which no Python object is known to hold."
     )
+
+
+def test_a_holder_of_half_of_them_is_none() -> None:
+    rows = (Grown("objects", 45_000_000, "str"),)
+    for held, end in ((8, "; 8 of 8 new objects looked at are held by `Client._cache`."), (4, "(`str`).")):
+        holder = NewHolder("Client._cache", held, 8)
+        fact = Difference(0, 0, 45_000_000, (), (), 0, grew=rows, holder=holder)
+        assert next(answers(fact)).text.endswith(end)
 
 
 def test_native_growth_is_told_by_run() -> None:

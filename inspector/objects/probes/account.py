@@ -132,7 +132,7 @@ def _paths(
 
 
 def _is_ours(path: str) -> bool:
-    """Whether a module of this tool holds it: its tables of symbols may be the largest objects of a process."""
+    """Whether a module of this tool holds it: its tables of symbols may be the largest objects."""
     return path.startswith(("inspector.", "sys.modules['inspector."))
 
 
