@@ -44,6 +44,12 @@ SAYS = {
         r"\n 11 .*\n 12 .*takes its own; yours stays\n +\+ +Py_DECREF\(run\); +missing",
         r"An ndarray that runlib.tail made shows memory that was freed in array_dealloc.\n 30 .*makes the",
     ),
+    "80_step_into_c.ipynb": (
+        r"PyArray_MatrixProduct2",
+        r"▸ 6 +if \(values\[i\] < low\)",
+        r"low +0 +double",
+        r"1  2 → 7 .*\n +C +largest",
+    ),
     "80_a_process_that_grows.ipynb": (
         r"dict +service\.seen\n",
         r"MB more in blocks of C code,\s+which no Python object",

@@ -42,6 +42,7 @@ class Steps(Breakpoints):
         self._stepping: set[int] = set()
         self._pausing: set[int] = set()
         self._cancelled: set[int] = set()
+        self._passing: set[int] = set()
         self._paused: dict[int, float] = {}
         self._stops = 0
         self._handing: dict[int, dict[str, float]] = {}
@@ -207,6 +208,31 @@ class Steps(Breakpoints):
 
         False where that step was given up meanwhile: the thread goes on, and the editor does not hear of it.
         """
+        thread, reason = event["body"].get("threadId"), event["body"].get("reason")
+        if thread in self._stepping and reason == "step":
+            told = partial(self._stopped_inside, event)
+            self.ask("stackTrace", told, threadId=thread, startFrame=0, levels=1)
+            return False
+        return self._stopped_in_python(event)
+
+    def _stopped_inside(self, event: Message, told: Message) -> None:
+        """Pass NumPy's dispatchers over: C calls them before the function that is stepped into.
+
+        debugpy's step out stops before the C that called goes on; from there the step goes on.
+        """
+        frames = (told.get("body") or {}).get("stackFrames") or [{}]
+        path, name = str(frames[0].get("source", {}).get("path")), str(frames[0].get("name"))
+        thread = event["body"]["threadId"]
+        if thread in self._passing:
+            self._passing.discard(thread)
+            self.ask("stepIn", lambda told: None, threadId=thread)
+        elif "/numpy/" in path and (name.endswith("_dispatcher") or path.endswith("/multiarray.py")):
+            self._passing.add(thread)
+            self.ask("stepOut", lambda told: None, threadId=thread)
+        elif self._stopped_in_python(event):
+            self.tell(event)
+
+    def _stopped_in_python(self, event: Message) -> bool:
         thread, reason = event["body"].get("threadId"), event["body"].get("reason")
         self._paused.pop(thread, None)
         self._stops += 1

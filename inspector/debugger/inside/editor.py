@@ -14,7 +14,14 @@ from inspector.debugger.inside.authored import WRAPPER
 from inspector.debugger.inside.collecting import Collection
 from inspector.debugger.inside.editor_places import Once, Out, Reached, Wanted, at_entry, entered
 from inspector.debugger.inside.editor_watches import Watch, record_of_signal, scope_of
-from inspector.debugger.inside.opened import Opened, Row, at_first_instruction, range_of, without_lines
+from inspector.debugger.inside.opened import (
+    Opened,
+    Row,
+    at_first_instruction,
+    range_of,
+    valued,
+    without_lines,
+)
 from inspector.debugger.inside.target_reader import frames_of, symbol
 from inspector.debugger.memory.loop_parts import LOOP
 from inspector.debugger.memory.merge import is_loop
@@ -107,7 +114,7 @@ class Editor:
             self._select(thread)
             return self._opened.inside_of(ref, name)
         self._frame(thread, level).select()
-        return range_of(gdb.parse_and_eval(name)) | scope_of(name)
+        return range_of(valued(name)) | scope_of(name)
 
     def _of_interpreter(self, address: int) -> bool:
         loop = symbol(LOOP)

@@ -168,7 +168,8 @@ def scope_of(name: str) -> dict[str, Any]:
     """The frame of a local variable of the selected frame, as thread and caller's stack pointer; else []."""
     frame = gdb.selected_frame()
     older = frame.older()
-    names = {one.name for one in (*symbols(frame, True), *symbols(frame, False))}
+    found = (*symbols(frame, True), *symbols(frame, False))
+    names = {one.name.removeprefix("__pyx_v_") for one in found}
     if older is None or name not in names:
         return {"scope": []}
     return {"scope": [gdb.selected_thread().ptid[1], _stack_pointer(older)]}

@@ -14,6 +14,7 @@ from inspector.facts.unknown import Unknown
 
 ITEMS_MAX: Final = 200
 _ARGUMENTS_MAX: Final = 64
+_OF_AUTHOR: Final = "__pyx_v_"
 _WORD: Final = (1 << 64) - 1
 _OPEN: Final = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY)
 _CLOSED: Final = (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC, gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR)
@@ -35,7 +36,7 @@ class Opened:
 
     def of_frame(self, read: NativeValues, frame: gdb.Frame) -> list[Row]:
         """Arguments and variables of a frame with debug information."""
-        return [self._row(read, one) for one in (*symbols(frame, True), *symbols(frame, False))]
+        return [self._row(read, one) for one in _authors([*symbols(frame, True), *symbols(frame, False)])]
 
     def children(self, read: NativeValues, ref: int) -> list[Row]:
         """What a value has inside."""
@@ -47,7 +48,7 @@ class Opened:
 
     def evaluated(self, read: NativeValues, expression: str) -> Row:
         """A C expression in the selected frame. Raises gdb.error."""
-        value = gdb.parse_and_eval(expression)
+        value = valued(expression)
         return self._row(read, Variable(expression, str(value.type), value))
 
     def _row(self, read: NativeValues, one: Variable) -> Row:
@@ -88,6 +89,26 @@ def _children(value: gdb.Value) -> Iterator[Variable]:
     else:
         for field in kind.fields():
             yield Variable(field.name or "(base)", str(field.type), value[field])
+
+
+def _authors(found: list[Variable]) -> list[Variable]:
+    """In a function of Cython the variables of its author, by their names; all of another function."""
+    own = [one._replace(name=one.name.removeprefix(_OF_AUTHOR)) for one in found if _OF_AUTHOR in one.name]
+    return own or found
+
+
+def valued(expression: str) -> gdb.Value:
+    """A C expression, or a variable of Cython by its author's name. Raises gdb.error."""
+    try:
+        return gdb.parse_and_eval(expression)
+    except gdb.error:
+        if not expression.isidentifier():
+            raise
+        try:
+            return gdb.parse_and_eval(_OF_AUTHOR + expression)
+        except gdb.error:
+            pass
+        raise
 
 
 def range_of(value: gdb.Value | Unknown) -> Row:

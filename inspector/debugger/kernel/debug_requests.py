@@ -43,6 +43,8 @@ class DebugRequests:
         self._passed: dict[str, Message] = {}
         self._last = 0
         self._parent: Parent = {}
+        self._cell: Parent = {}
+        """The request of the cell that was run last: what is said appears below it."""
         channels.take(self._runs, self._asks, self._answers, self._publishes)
         channels.watch(editor.fileno(), self._to_front_end)
         channels.watch(python.fileno(), self._to_kernel)
@@ -107,7 +109,7 @@ class DebugRequests:
             if message["type"] == "response":
                 self._reply(message["request_seq"], message)
             elif message.get("event") == SAID:
-                self._publish("stream", {"name": "stderr", "text": message["body"]["text"]}, self._parent)
+                self._publish("stream", {"name": "stderr", "text": message["body"]["text"]}, self._cell)
             elif message.get("event") == RENEWED:
                 for number in list(self._asked):
                     self._reply(number, {"success": False, "message": "the debug session has ended"})
@@ -146,7 +148,7 @@ class DebugRequests:
             self._python.send({"body": {}, **event["content"], "type": "event"})
             return True
         if b'"execute_input"' in kind:
-            self._parent = {"header": self._heard(frames)["parent_header"]}
+            self._parent = self._cell = {"header": self._heard(frames)["parent_header"]}
         if ASKS in kind:
             self.tell(PANEL, **self._heard(frames)["content"])
             return True

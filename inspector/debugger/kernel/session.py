@@ -46,6 +46,12 @@ class KernelSession(FromCell):
         """Below the cell that runs: JupyterLab shows no debug console."""
         self.event(SAID, text=text + "\n")
 
+    def event(self, name: str, **body: Any) -> None:
+        """JupyterLab does not show what a stop says: a line below the cell does."""
+        if name == "stopped" and body["reason"] == "data breakpoint":
+            self.say(body["text"])
+        super().event(name, **body)
+
     def tell(self, message: Message) -> None:
         """JupyterLab reads the rows of an answer that has none too: a thread had just gone on."""
         if message.get("success") is False and message["command"] in _ROWS:

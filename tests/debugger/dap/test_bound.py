@@ -36,6 +36,11 @@ def test_into_cython_a_function_and_a_lambda_of_pybind11_and_out(tmp_path: Path)
         thread = editor.event("stopped")["threadId"]
         for name, line in LINES.items():
             stack = step(editor, "stepIn", thread)
+            if "pyx" in name:
+                frame = editor.stack(thread)[0]
+                assert set(editor.locals(frame)) == {"values", "total", "value"}
+                said = editor.ask("evaluate", expression="values", frameId=frame["id"])
+                assert said["result"] == "list [1.0, 2.0]"
             assert [row[0] for row in stack] == [name, "[interpreter]", "work", "<module>"]
             kind = ".pyx" if "pyx" in name else ".cpp"
             text = bindings.STEPPED[kind].splitlines()[stack[0][1] - 1]

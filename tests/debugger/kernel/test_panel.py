@@ -179,6 +179,7 @@ def test_a_cell_sets_what_the_panel_has_no_button_for(panel: Panel) -> None:
         number = panel.begin(f"{name}{index} = 7")
         stop = panel.event("stopped")
         assert stop["reason"] == "data breakpoint" and stop["text"].startswith(change)
+        panel.wait(lambda one, said=change: said in str(one["content"].get("text")), since=0)  # type: ignore[misc]
         panel.body("continue", threadId=1)
         panel.done(number)
     panel.run("%inspect_writes --panel")
