@@ -149,6 +149,17 @@ static void settle(PyObject *object, uint32_t number) {
     ledger_add(entry, &touch);
 }
 
+// What fields hold that the call made, or set: who loses it later is another call.
+static void settle_words(PyObject *holder, uint32_t number, const uintptr_t *before, int limit) {
+    PyObject *const *fields = (PyObject *const *)(holder + 1); // borrowed: perhaps no objects
+    size_t bytes = (size_t)Py_TYPE(holder)->tp_basicsize - sizeof(PyObject);
+    for (int i = 0; i < limit && (size_t)i < bytes / sizeof *fields; i++) {
+        if (!before || (uintptr_t)fields[i] != before[i]) {
+            settle(fields[i], number);
+        }
+    }
+}
+
 // A result is new, or had its present references before, less one.
 static void note_result(PyObject *result, uint32_t number) {
     int is_number = PyLong_CheckExact(result) || PyFloat_CheckExact(result); // too many of them, and cheap
@@ -158,22 +169,21 @@ static void note_result(PyObject *result, uint32_t number) {
         ledger_frame_place(&touch, number);
         ledger_add(entry, &touch);
     }
-    if (!is_number) {
-        settle(result, number);
+    if (is_number) {
+        return;
+    }
+    settle(result, number);
+    if (compat_refcount(result) == 1 && (entry = ledger_find((uintptr_t)result)) &&
+        entry->flags & LEDGER_FRESH) {
+        settle_words(result, number, NULL, FIELDS_MAX);
     }
 }
 
-// The fields of the method's object hold what the call made: who loses it later is another call.
 static void settle_fields(const call_frame *frame) {
     if (!frame->self || ledger_is_placeholder(frame->self) || compat_refcount(frame->self) <= 0) {
         return;
     }
-    PyObject *const *fields = (PyObject *const *)(frame->self + 1); // borrowed: perhaps no objects
-    for (int i = 0; i < frame->field_count; i++) {
-        if ((uintptr_t)fields[i] != frame->fields[i]) {
-            settle(fields[i], frame->number);
-        }
-    }
+    settle_words(frame->self, frame->number, frame->fields, frame->field_count);
 }
 
 static void end(const ledger_opened *call) {

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 WORD = ctypes.sizeof(ctypes.c_void_p)
 DEALLOC, METHOD, WRAPPED = 48, 40, 48
 """Where a type has its tp_dealloc, a descriptor its PyMethodDef or PyGetSetDef, a wrapper its function."""
-TYPE_WORDS = 50
+TYPE_WORDS = 52
 SLOTS = {
     "mp_ass_subscript": "__setitem__", "mp_subscript": "__getitem__", "nb_float": "__float__",
     "nb_index": "__index__", "nb_int": "__int__", "sq_concat": "__add__", "sq_contains": "__contains__",

@@ -82,13 +82,15 @@ static PyObject *construct(PyObject *type, PyObject *const *items, size_t counte
 
 // A type written in C is called through its tp_vectorcall. Where that is empty CPython falls back to tp_call,
 // and `construct` does the same. The specialised opcode for builtin classes checks for an empty one at each
-// call. Types of class statements are left out: CPython may enter their __init__ without any pointer.
+// call. Types of class statements, which have none, are left out: CPython may enter their __init__ without
+// it.
 static int arm_type(PyTypeObject *type) {
-    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) ||
-        Py_TYPE(type) != &PyType_Type || type == &PyType_Type || type == &PyBaseObject_Type) {
+    uintptr_t *place = (uintptr_t *)(void *)&type->tp_vectorcall;
+    int is_statement = type->tp_flags & Py_TPFLAGS_HEAPTYPE && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
+    if ((is_statement && !*place) || Py_TYPE(type) != &PyType_Type || type == &PyType_Type ||
+        type == &PyBaseObject_Type) {
         return CALLS_UNSEEN;
     }
-    uintptr_t *place = (uintptr_t *)(void *)&type->tp_vectorcall;
     uintptr_t called = *place ? *place : (uintptr_t)construct;
     return calls_arm_empty(place, EVENT_VECTORCALL, CALL_VECTOR, called, (PyObject *)type);
 }
