@@ -1,0 +1,64 @@
+"""`inspector doctor --selftest`: each mechanism proved on this machine against a second method.
+
+Each check runs in a process of its own, so that one that crashes or hangs is told and the others go on.
+"""
+
+# SPDX-License-Identifier: MIT
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Final
+
+from inspector.facts.machine import Check, Machine
+
+CHECKS: Final = (
+    "refcount",
+    "owners",
+    "shares",
+    "residency",
+    "account",
+    "lazy",
+    "trace",
+    "toggles",
+    "leaks",
+    "watchpoint",
+    "pages",
+    "clock",
+    "attach",
+    "gdb",
+)
+"""Names of the functions of `checks`, in the order in which they run: the cheap ones first."""
+DEADLINE_S: Final = 30.0
+WRONG, NOT_TRIED = 1, 3
+"""Exit codes of a check."""
+_HELP: Final = "report it with the output of `inspector doctor`: what it says of this machine may be wrong"
+
+
+def selftest(progress: Callable[[str], None] | None = None, only: tuple[str, ...] = CHECKS) -> Machine:
+    """Run the checks; each row says what was compared with what, or why it was not tried, and its time."""
+    found = []
+    for name in only:
+        if progress is not None:
+            progress(name)
+        found.append(_ran(name))
+    return Machine(tuple(found))
+
+
+def _ran(name: str) -> Check:
+    began = time.monotonic()
+    command = [sys.executable, "-P", "-m", "inspector.faces.selftest", name]
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, cwd="/")
+    except subprocess.TimeoutExpired:
+        return Check(name, "no", f"did not end within {DEADLINE_S:.0f} s", _HELP)
+    took = f"{time.monotonic() - began:.1f} s"
+    says = ran.stdout.strip().rpartition("\n")[2] or ran.stderr.strip().rpartition("\n")[2]
+    if ran.returncode < 0:
+        return Check(name, "no", f"died by {signal.Signals(-ran.returncode).name}", _HELP)
+    if ran.returncode == NOT_TRIED:
+        return Check(name, "part", f"not tried: {says}", "")
+    if ran.returncode:
+        return Check(name, "no", says, _HELP)
+    return Check(name, "ok", f"{says}, {took}", "")
