@@ -84,6 +84,8 @@ class Bound:
     """Where the first blocks of the operands lay before the statement."""
     uniform: bool = False
     """Whether its elements are all the same one, by a sample: that they equal others proves nothing."""
+    by: str = ""
+    """Where a function of the user's changed it in place, that the statement called: "f in line 3"."""
 
 
 @dataclass(frozen=True, slots=True)

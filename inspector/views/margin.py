@@ -31,7 +31,8 @@ def verdict(row: Statement) -> str:
 
 def reason(row: Statement) -> str:
     """Why, what was lost, what libraries copied on the way, what to write instead; "" if nothing is known."""
-    of = f"of {row.of}" if row.verdict in ("view", "same object", "in place") and row.of else ""
+    by = f", {row.reason}" if row.reason else ""
+    of = f"of {row.of}{by}" if row.verdict in ("view", "same object", "in place") and row.of else ""
     doubt = "" if row.certain else "probably "
     lost = list(map(told, row.losses[:1]))
     parts = [of or (f"{doubt}{row.reason}" if row.reason else doubt.strip()), *lost, *map(inside, row.inside)]

@@ -117,7 +117,8 @@ def _bar(bytes_: int, most: int) -> int:
 def _why(row: Statement) -> tuple[Span, ...]:
     doubt = "" if row.certain else "probably "
     if row.verdict in ("view", "same object", "in place") and row.of:
-        return (Span("of ", "dim"), Span(row.of, "code"))
+        by = f", {row.reason}" if row.reason else ""
+        return (Span("of ", "dim"), Span(row.of, "code"), *text(by, "dim"))
     return text(f"{doubt}{row.reason}" if row.reason else doubt.strip(), "dim")
 
 

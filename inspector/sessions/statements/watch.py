@@ -2,9 +2,10 @@
 
 # SPDX-License-Identifier: MIT
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
@@ -25,6 +26,8 @@ MOST_PASSES: Final = 6
 """How often the names of one statement are looked at; then its loop, or its function, runs unwatched."""
 MOST_CALLS: Final = 3 * MOST_PASSES
 """How often a function is entered before it runs unwatched altogether."""
+MOST_WRITTEN: Final = 64
+"""Changes in place that are kept, to say of a statement which function of the user's made its change."""
 
 
 @dataclass(slots=True)
@@ -38,6 +41,7 @@ class _Open:
     library: str
     calls: int
     """How many functions of the user's had been entered when it began."""
+    function: str
     nulls: dict[str, Masks]
     """Operand -> where it has nulls, if the statement may make more."""
 
@@ -54,6 +58,8 @@ class StatementWatch:
         self._unwatched: set[tuple[str, int]] = set()
         self._found: dict[tuple[str, int, str], Bound] = {}
         self._lost: dict[Loss, int] = {}
+        self._written: deque[tuple[int, int, str]] = deque(maxlen=MOST_WRITTEN)
+        """(functions entered by then, address, "f in line 3") of what functions changed in place."""
         self._entered: Counter[CodeType] = Counter()
         self._busy: set[int] = set()
         self._calls = 0
@@ -145,7 +151,8 @@ class StatementWatch:
         targets = {path: id(found[0]) for path in written.targets if (found := values.read(frame, path))}
         self._lose(rounded(written, frame))
         library = _library(frame, written.library)
-        return _Open(written, operands, targets, library, self._calls, _nulls(written, frame))
+        inside = frame.f_code.co_name if frame.f_code.co_flags & CO_OPTIMIZED else ""
+        return _Open(written, operands, targets, library, self._calls, inside, _nulls(written, frame))
 
     def _lose(self, found: Iterator[Loss]) -> None:
         for one in found:
@@ -179,6 +186,8 @@ class StatementWatch:
             self._unpacked(running, target, value, now)
             return
         how = values.related(value, blocks, running.operands, now)
+        if was == id(value) and written.kind == "augmented" and how.relation == "apart":
+            how = values.Related("in place", target, 0, "", False)  # an attribute: `self.x += 1`
         if how.relation == "apart" and (twin := values.other_name(frame, value, written.targets)):
             how = values.Related("same object", twin, 0, "", False)
         operand = running.operands.get(how.of)
@@ -251,7 +260,22 @@ class StatementWatch:
             alone=self._calls == running.calls, times=1, objects=any(not one.numeric for one in blocks),
             operands=tuple(one for had in running.operands.values() for one in values.places_of(had)),
             uniform=how.relation == "apart" and how.values != "equal" and uniform(blocks),
+            by=self._changed_by(running, blocks, how),
         )  # fmt: skip
+
+    def _changed_by(self, running: _Open, blocks: Blocks, how: values.Related) -> str:
+        """The first statement that changed the same bytes in a function that this one called.
+
+        A change of its own is kept for the statements that called its function.
+        """
+        if how.relation != "in place" or not blocks:
+            return ""
+        start, since = blocks[0].range.start, running.calls
+        by = next((by for calls, at, by in self._written if at == start and calls > since), "")
+        if running.function and not by:
+            place = f"{running.function} in line {running.written.line}"
+            self._written.append((self._calls, start, place))
+        return by
 
     def _add(self, found: Bound) -> None:
         """Add up the passes of one statement that did the same."""
@@ -283,13 +307,13 @@ def _nulls(written: Written, frame: FrameType) -> dict[str, Masks]:
 
 
 def _may_change(written: Written) -> bool:
-    """Whether a statement may change an operand in place: it binds no name, or an item, or has `out=`."""
+    """Whether it may change an operand in place: it binds no name, or an item, or calls a function."""
     binds = written.kind in (
         "assign",
         "augmented",
     )  # to what is no path by constants, where no target is known
     no_name = any("[" in path for path in written.targets) or (binds and not written.targets)
-    return written.kind == "other" or no_name or "out=" in written.text
+    return written.kind == "other" or no_name or "(" in written.text
 
 
 def _each_once(found: Bound) -> Bound:

@@ -141,6 +141,8 @@ def _bound(
     if chosen is not None:
         did, reason, certain = "copied", f"elements of {chosen.of}, {chosen.how}", True
         value = replace(value, of=chosen.of)
+    if chosen is None and value.values == "equal" and _computes(seen, value):
+        certain = False  # what was computed may equal an operand: x ** 1
     where = (
         others.line_of(value, seen)
         if value.relation == "apart" and not (found or chosen or by_operator)
@@ -149,6 +151,8 @@ def _bound(
     if where:
         did = did if (value.values and certain) or did == "copied" else "new"
         reason, certain = where, True
+    if did == "in place":
+        reason = f"by {value.by}" if value.by else ""
     if did == "copied" and value.relation == "in place":
         value = replace(value, bytes=made[-1].copied_bytes)
     size = 0 if isinstance(value.bytes, Unknown) else value.bytes
@@ -198,6 +202,15 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
     if value.objects and any_copied and value.parts > 1:
         return "copied", of_parts(value), False
     return "new", "", bool(made)
+
+
+def _computes(seen: _Seen, value: Bound) -> bool:
+    """Whether a call of the statement, that makes new values by contract, made as many bytes as the value."""
+    made = copies(seen.evidence)
+    return any(
+        one.verdict == "computed" and one.confidence == "certain" and one.span_bytes == value.bytes
+        for one in made
+    )
 
 
 def _cast(value: Bound, copied: list[Copy]) -> bool:
