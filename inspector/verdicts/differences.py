@@ -178,8 +178,9 @@ def watched_growth(growth: Growth, pid: int, words: Mapping[str, str]) -> Answer
     change, seconds = growth.resident_bytes, growth.watched_ns / 1e9
     text = f"Process {pid} did not grow in {seconds:,.1f} s."
     if change > 0:
-        pace, most = size(round(change * 60 / seconds)), grown_most(growth.rows, words)
-        text = f"Process {pid} grew by {size(change)} in {seconds:,.1f} s, {pace} a minute: {most}."
+        pace, beyond = size(round(change * 60 / seconds)), sum(row.bytes for row in growth.rows) - change
+        most = f": {grown_most(growth.rows, words)}" if beyond <= change else ""  # else most of it went again
+        text = f"Process {pid} grew by {size(change)} in {seconds:,.1f} s, {pace} a minute{most}."
     return answer("process-grew", text, "growth.resident_bytes", "growth.rows", costs_bytes=max(change, 0))
 
 

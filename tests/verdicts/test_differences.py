@@ -5,8 +5,9 @@ import numpy as np
 
 import inspector
 from inspector.facts.account import Grown
+from inspector.facts.growth import Growth
 from inspector.facts.heap import Difference, NameChange, NewHolder, TypeChange
-from inspector.verdicts.differences import answers, native_growth
+from inspector.verdicts.differences import answers, native_growth, watched_growth
 
 
 def said(names: list[NameChange], heap: int = 0, resident: int = 0) -> list[str]:
@@ -67,6 +68,13 @@ def test_a_holder_of_half_of_them_is_none() -> None:
         holder = NewHolder("Client._cache", held, 8)
         fact = Difference(0, 0, 45_000_000, (), (), 0, grew=rows, holder=holder)
         assert next(answers(fact)).text.endswith(end)
+
+
+def test_rows_that_grew_by_much_more_than_the_process_do_not_explain_it() -> None:
+    rows = (Grown("free", 648_000, "Python's allocator"),)
+    small, large = (Growth(change, rows, (), 0, 0, 2 * 10**9) for change in (8_000, 640_000))
+    assert watched_growth(small, 7, {}).text == "Process 7 grew by 8.0 kB in 2.0 s, 240 kB a minute."
+    assert "648 kB more in free" in watched_growth(large, 7, {}).text
 
 
 def test_native_growth_is_told_by_run() -> None:
