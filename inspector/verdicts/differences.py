@@ -65,6 +65,14 @@ def answers(fact: Difference, growth: Growth | None = None) -> Iterator[Answer]:
     if LEAST_GROWN_BYTES <= beside < more:
         yield _beside(beside, fact, more)
         yield from asked
+    if growth and not asked and more >= LEAST_NATIVE_BYTES and _is_gathered(fact):
+        yield from asked_for(growth)
+
+
+def _is_gathered(fact: Difference) -> bool:
+    """Whether what names hold more came bit by bit, or to several: then its lines are news."""
+    most = [row for row in fact.names if _more(row) >= LEAST_GROWN_BYTES]
+    return len(most) > 1 or any(row.change == "kept" for row in most)
 
 
 def _more(row: NameChange) -> int:

@@ -5,8 +5,10 @@ import numpy as np
 
 import inspector
 from inspector.facts.account import Grown
-from inspector.facts.growth import Growth
+from inspector.facts.conversion import Site
+from inspector.facts.growth import Growth, GrowthSource
 from inspector.facts.heap import Difference, NameChange, NewHolder, TypeChange
+from inspector.facts.unknown import Unknown
 from inspector.verdicts.differences import answers, native_growth, watched_growth
 
 
@@ -75,6 +77,20 @@ def test_rows_that_grew_by_much_more_than_the_process_do_not_explain_it() -> Non
     small, large = (Growth(change, rows, (), 0, 0, 2 * 10**9) for change in (8_000, 640_000))
     assert watched_growth(small, 7, {}).text == "Process 7 grew by 8.0 kB in 2.0 s, 240 kB a minute."
     assert "648 kB more in free" in watched_growth(large, 7, {}).text
+
+
+def test_lines_are_told_where_a_name_gathered_bit_by_bit() -> None:
+    """A single new array needs no line: its own is the cell's."""
+    site = Site("/app/t.py", 7, "run", Unknown("no cell"), "rows.append(read())")
+    source = GrowthSource(40_000_000, 9, site, "libx.so", "malloc", (), (), (10**7,) * 4, False)
+    growth = Growth(42_000_000, (), (source,), 1 << 19, 0, 10**9)
+    for change, told in (("kept", 2), ("born", 1)):
+        fact = Difference(0, 0, 42_000_000, (), (NameChange("rows", change, "list", 1, 42_000_000),), 0)
+        said = [one.text for one in answers(fact, growth)]
+        assert said[0] == "`rows` holds 42 MB more." and len(said) == told
+        assert change == "born" or said[1].startswith(
+            "`rows.append(read())` in t.py:7 asked for 40 MB (libx.so)"
+        )
 
 
 def test_native_growth_is_told_by_run() -> None:
