@@ -18,7 +18,7 @@ from inspector.facts.memory import Range
 from inspector.facts.statements import Relation
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_name
-from inspector.objects.sharing.chosen import cast_of, chosen_from
+from inspector.objects.sharing.chosen import cast_of, chosen_from, uniform
 from inspector.objects.sharing.made_from import made_from
 from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
 from inspector.objects.sharing.one_file import by_file
@@ -248,7 +248,15 @@ def _among(first: Related, blocks: Blocks, given: Blocks) -> Related:
 def _found_in(block: Elements, given: Blocks) -> str:
     """ "whole": a block has the elements of one of these, all compared; else as `chosen_from` says."""
     alike = like_one_of(block, given)
+    alike = None if alike is False and _has_bytes(block, given) else alike
     return "whole" if alike else "all" if alike is None else chosen_from(block, given)
+
+
+def _has_bytes(block: Elements, given: Blocks) -> bool:
+    """Whether the bytes, by sample, are those of a block of another type: `np.fromstring(ints)` of floats."""
+    others = [one for one in given if one.range.bytes == block.range.bytes and _kind(one) != _kind(block)]
+    mine = sampled((block,)) if others and not uniform((block,)) else 0
+    return mine != 0 and any(sampled((one,)) == mine for one in others)
 
 
 def _are_truths(blocks: Blocks, given: Blocks) -> bool:

@@ -142,7 +142,7 @@ def _bound(
         did, reason, certain = "copied", f"elements of {chosen.of}, {chosen.how}", True
         value = replace(value, of=chosen.of)
     if chosen is None and value.values == "equal" and _computes(seen, value):
-        certain = False  # what was computed may equal an operand: x ** 1
+        did, certain = "new values" if value.objects else did, False  # it may equal an operand: x ** 1
     where = (
         others.line_of(value, seen)
         if value.relation == "apart" and not (found or chosen or by_operator)
@@ -185,6 +185,9 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
     by_contract = any(copy.confidence == "certain" for copy in computed)
     if value.values == "different" and not _cast(value, copied):
         return "new values", "", value.compared_all or by_contract
+    casts = copied and copied[-1].reason.startswith("element type changes")
+    if casts and value.uniform and not value.values and not proved(value, copied):
+        return "new", "", False  # the same number many times: of which operand is not said
     if value.values == "equal" or copied:
         reason = brief(copied[-1]) if copied else f"the elements of {value.of}"
         return (

@@ -1,0 +1,38 @@
+"""Values that hold an operand's bytes as another type, and values that equal an operand by chance."""
+
+# SPDX-License-Identifier: MIT
+import linecache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+
+pytestmark = pytest.mark.core
+
+
+def row(setup: str, line: str) -> Any:
+    """The row of a statement that binds r."""
+    space: dict[str, Any] = {"np": np}
+    exec(setup, space)
+    text, file = f"\n{line}\n", f"<bytes {abs(hash((setup, line)))}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    code = compile(text, file, "exec")
+    with inspector.trace() as t:
+        exec(code, space)
+    return next(one for one in t.statements.rows if one.site.line == 2)
+
+
+def test_bytes_read_as_another_type_are_a_copy() -> None:
+    ints = "x = np.random.default_rng(5).integers(0, 1 << 60, 1000)"
+    assert row(ints, "r = np.frombuffer(x.tobytes(), dtype=float)").verdict == "copied"
+    assert row("x = np.zeros(1000, int)", "r = np.zeros(1000)").verdict == "new"
+    assert row(ints, "r = x * 1.5").verdict == "new values"
+
+
+def test_what_was_computed_equals_an_operand_only_probably() -> None:
+    found = row("x = np.random.default_rng(5).random(1000)", "r = np.ma.power(x, 1)")
+    assert (found.verdict, found.certain) == ("copied", False)
+    found = row("x = np.random.default_rng(5).random(1000)", "r = x.copy()")
+    assert (found.verdict, found.certain) == ("copied", True)
