@@ -47,7 +47,8 @@ class Broker:
         self.clients: set[Lines] = set()
         self.waiting: dict[int, tuple[Lines, int, float]] = {}
         self.quitting_since: float | None = None
-        self._number = self._dead_ticks = 0
+        self._number = self._dead_ticks = self._away_ticks = 0
+        self._is_editors = False
         self._born = time.monotonic()
         self._listener = listener
         self._selector = selectors.DefaultSelector()
@@ -77,6 +78,7 @@ class Broker:
         if self.quitting_since is not None and now - self.quitting_since > LEAVE_S:
             self.gdb.end()
         self._bury()
+        self._leave_stopped_editor()
         patient = max((limit for _, _, limit in self.waiting.values()), default=0.0)
         try:
             self.gdb.tick(patient)
@@ -92,6 +94,14 @@ class Broker:
         self._dead_ticks = self._dead_ticks + 1 if dead else 0
         if self._dead_ticks > 1 and self.gdb is not None:
             self.gdb.end()
+
+    def _leave_stopped_editor(self) -> None:
+        """End an editor's session whose adapter a signal stopped: nobody could continue the program."""
+        away = self._is_editors and all("T" in proc.thread_states(one.peer()) for one in self.clients)
+        self._away_ticks = self._away_ticks + 1 if away else 0
+        if self._away_ticks > 1:
+            self.ended = "the adapter was stopped by a signal"
+            self._quit()
 
     def _greet(self) -> None:
         stream, _ = self._listener.accept()
@@ -149,6 +159,7 @@ class Broker:
             self.state = "refused"
             raise
         self.state, self.ended = "starting", ""
+        self._is_editors = bool(message.get("editor"))
         self.gdb = Gdb(path, self.folder, tuple(message.pop("settings", ())))
         self._selector.register(self.gdb, selectors.EVENT_READ, self._gdb_ended)
         self._selector.register(self.gdb.agent, selectors.EVENT_READ, self._hear_agent)

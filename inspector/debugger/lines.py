@@ -4,6 +4,7 @@
 import json
 import select
 import socket
+import struct
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -12,6 +13,8 @@ from inspector.errors import InspectorError
 Message = dict[str, Any]
 LINE_BYTES_MAX: Final = 64 << 20
 """A longer line is an error of the other side."""
+_CREDENTIALS: Final = struct.Struct("3i")
+"""struct ucred: process, user, group."""
 
 
 class Lines:
@@ -47,6 +50,11 @@ class Lines:
             raise EOFError
         *whole, self._left = (self._left + read).split(b"\n")
         yield from map(json.loads, whole)
+
+    def peer(self) -> int:
+        """The process at the other end, as it was when it connected (SO_PEERCRED of unix(7))."""
+        told = self.stream.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        return int(_CREDENTIALS.unpack(told)[0])
 
     def close(self) -> None:
         """Close the socket."""

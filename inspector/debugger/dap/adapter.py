@@ -1,12 +1,18 @@
 """The adapter: what concerns native code goes to gdb, all else to debugpy."""
 
 # SPDX-License-Identifier: MIT
+import re
 from typing import Final
 
 from inspector.debugger.dap.watchpoints import Watchpoints
 from inspector.debugger.dap.wire import Message
 
-_CAPABLE: Final = {"supportsDataBreakpoints": True, "supportsFunctionBreakpoints": True}
+_CAPABLE: Final = {
+    "supportsDataBreakpoints": True,
+    "supportsFunctionBreakpoints": True,
+    "supportsDisassembleRequest": True,
+}
+_NAME: Final = re.compile(r"\w+$")
 
 
 class Adapter(Watchpoints):
@@ -20,7 +26,7 @@ class Adapter(Watchpoints):
         """The merged stack of a thread that stands in gdb."""
         given = request["arguments"]
         if given["threadId"] not in self.standing:
-            self.forward(request)
+            super().do_stackTrace(request)
             return
         frames = self.shown.stack(self.standing[given["threadId"]][0])
         first = int(given.get("startFrame") or 0)
@@ -54,3 +60,42 @@ class Adapter(Watchpoints):
         row = self.shown.evaluated(given["frameId"], given["expression"])
         ref = row["variablesReference"]
         self.answer(request, result=row["value"], type=row["type"], variablesReference=ref)
+
+    def do_setVariable(self, request: Message) -> None:
+        """A number or a pointer of C gets another value; Python's variables are debugpy's."""
+        given = request["arguments"]
+        if not self.shown.has(given["variablesReference"]):
+            self.forward(request)
+            return
+        try:
+            row = self.shown.assigned(given["variablesReference"], str(given["name"]), str(given["value"]))
+        except KeyError:
+            self.refuse(request, "Python's variables are set while the program stands in Python")
+            return
+        ref = row["variablesReference"]
+        self.answer(request, value=row["value"], type=row["type"], variablesReference=ref)
+
+    def do_completions(self, request: Message) -> None:
+        """Names of a frame of a thread that stands in gdb."""
+        given = request["arguments"]
+        if not self.shown.has(given.get("frameId") or 0):
+            self.forward(request)
+            return
+        typed = str(given["text"])[: int(given["column"]) - 1]
+        begun = _NAME.search(typed)
+        begin = begun[0] if begun else ""
+        names = sorted({one for one in self.shown.names(given["frameId"]) if one.startswith(begin)})
+        start = len(typed) - len(begin)
+        self.answer(request, targets=[{"label": one, "start": start, "length": len(begin)} for one in names])
+
+    def do_disassemble(self, request: Message) -> None:
+        """Instructions around an address, of the program that a thread stands in."""
+        given = request["arguments"]
+        if not self.standing:
+            self.refuse(request, "instructions are read while a thread stands in native code")
+            return
+        at = int(str(given["memoryReference"]), 0) + int(given.get("offset") or 0)
+        ask = {"offset": int(given.get("instructionOffset") or 0), "count": int(given["instructionCount"])}
+        thread = next(iter(self.standing.values()))[0]
+        found = self.native.call("disassemble", thread=thread, address=at, **ask)
+        self.answer(request, instructions=found["instructions"])

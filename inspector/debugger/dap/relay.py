@@ -143,4 +143,5 @@ class Relay:
         if then is not None and message["success"]:
             then(message)
         body = {} if message["success"] else {"body": message.get("body") or {}}  # debugpy leaves it out
-        self.tell({**message, **body, "request_seq": request["seq"]})
+        own = {"request_seq": request["seq"], "command": request.get("asked") or message["command"]}
+        self.tell({**message, **body, **own})

@@ -39,6 +39,8 @@ class Shown:
         self._native = native
         self._frames: dict[int, At] = {}
         self._inside: dict[int, tuple[int, Callable[[], list[Row]]]] = {}
+        self._places: dict[int, tuple[int, int, int]] = {}
+        """What can be set: thread, level of the frame, gdb's number of an opened value."""
         self._ranges: dict[int, Callable[[str], Row]] = {}
         self._last = FIRST
         self._objects: PythonObjects | str = ""
@@ -51,6 +53,7 @@ class Shown:
         """A thread goes on."""
         self._frames = {number: at for number, at in self._frames.items() if at.thread != thread}
         self._inside = {number: row for number, row in self._inside.items() if row[0] != thread}
+        self._places = {number: at for number, at in self._places.items() if at[0] != thread}
         self._ranges = {number: do for number, do in self._ranges.items() if number in self._inside}
 
     def close(self) -> None:
@@ -106,6 +109,8 @@ class Shown:
         """The one scope of a frame."""
         at = self._frames[frame]
         ref = self._opens(at.thread, lambda: self._variables(at), lambda name: self._range(at, name))
+        if at.level >= 0:
+            self._places[ref] = (at.thread, at.level, 0)
         return [
             {"name": "Locals", "presentationHint": "locals", "variablesReference": ref, "expensive": False}
         ]
@@ -146,6 +151,7 @@ class Shown:
             said["variablesReference"] = self._opens(
                 thread, lambda: self._children(thread, row["ref"]), lambda name: inside(name=name)
             )
+            self._places[said["variablesReference"]] = (thread, 0, row["ref"])
         return said
 
     def _children(self, thread: int, ref: int) -> list[Row]:
@@ -170,6 +176,16 @@ class Shown:
 
     def _inside_of(self, thread: int, address: int) -> list[Row]:
         return [self._seen(thread, one) for one in self._read().children(address)]
+
+    def assigned(self, ref: int, name: str, value: str) -> Row:
+        """Set a C scalar inside a scope or an opened variable. Raises InspectorError."""
+        thread, level, opened_ref = self._places[ref]
+        told = self._native.call("assign", thread=thread, level=level, ref=opened_ref, name=name, value=value)
+        return self._row(thread, told["row"])
+
+    def names(self, frame: int) -> list[str]:
+        """The names of a frame's variables."""
+        return [row["name"] for row in self._variables(self._frames[frame])]
 
     def range_of(self, frame: int, ref: int, name: str) -> Row:
         """address, bytes and letter of a variable inside an opened row, or of an expression in a frame.

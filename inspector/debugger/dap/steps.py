@@ -126,16 +126,13 @@ class Steps(Breakpoints):
         if not path:
             self.forward(request)
             return
-        text = Path(line_calls.__file__).read_text()
-        expression = _LOOK.format(text=text, file=path, line=frames[0]["line"])
+        expression = looking(path, frames[0]["line"])
         ask = {"expression": expression, "frameId": frames[0]["id"], "context": "clipboard"}
         self.ask("evaluate", lambda answer: self._step_into(request, answer), **ask)
 
     def _step_into(self, request: Message, told: Message) -> None:
         """One-shot breakpoints at the functions that the line will call; then debugpy steps."""
-        found: Message = {}
-        with contextlib.suppress(ValueError, SyntaxError, KeyError):
-            found = json.loads(ast.literal_eval(told["body"]["result"]))
+        found = called(told)
         if found.get("entries"):
             self.with_gdb(lambda: self._arm(request, found), lambda error: self.forward(request))
         else:
@@ -286,3 +283,16 @@ class Steps(Breakpoints):
             body |= {"text": event["says"], "description": event["says"]}
         reason = "exception" if reason.startswith("SIG") else _REASONS.get(reason, reason)
         self.event("stopped", reason=reason, **body)
+
+
+def looking(path: str, line: int) -> str:
+    """Python that says, in a frame at this line, which C functions the line will call."""
+    return _LOOK.format(text=Path(line_calls.__file__).read_text(), file=path, line=line)
+
+
+def called(told: Message) -> Message:
+    """What it said: the thread and the entries; {} where it could not be evaluated."""
+    try:
+        return dict(json.loads(ast.literal_eval(told["body"]["result"])))
+    except (ValueError, SyntaxError, KeyError):
+        return {}

@@ -14,7 +14,7 @@ from typing import Final
 from inspector.debugger.dap import object_bytes
 from inspector.debugger.dap.native_side import PACKAGE
 from inspector.debugger.dap.places import options
-from inspector.debugger.dap.steps import Steps
+from inspector.debugger.dap.targets import Targets
 from inspector.debugger.dap.wire import Message, Stream
 from inspector.debugger.memory.words import WORDS_MAX, words
 from inspector.errors import InspectorError
@@ -39,7 +39,7 @@ _WRITE: Final = "write"
 _ASIDE: Final = "set once Python runs again: a wide range is protected by the program itself"
 
 
-class Watchpoints(Steps):
+class Watchpoints(Targets):
     """Which bytes are watched."""
 
     def __init__(self, editor: Stream, python: Stream) -> None:

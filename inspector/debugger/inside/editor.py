@@ -14,9 +14,11 @@ from inspector.debugger.inside.authored import WRAPPER
 from inspector.debugger.inside.collecting import Collection
 from inspector.debugger.inside.editor_places import Once, Out, Reached, Wanted, at_entry, entered
 from inspector.debugger.inside.editor_watches import Watch, record_of_signal, scope_of
+from inspector.debugger.inside.instructions import around
 from inspector.debugger.inside.opened import (
     Opened,
     Row,
+    assigned,
     at_first_instruction,
     range_of,
     valued,
@@ -102,6 +104,20 @@ class Editor:
         note = self._reached.__setitem__
         self._watches = [Watch(self._collection, place, note, self._over) for place in places]
         return {"breakpoints": [one.told() for one in self._watches]}
+
+    def _do_assign(self, thread: int, level: int, ref: int, name: str, value: str) -> Row:
+        """Set a C scalar; its row afterwards."""
+        self._frame(thread, level).select()
+        found = self._opened.child(ref, name) if ref else valued(name)
+        if not isinstance(found, gdb.Value):
+            raise ValueError(found.reason)
+        assigned(found, value)
+        now = self._opened.child(ref, name) if ref else valued(name)
+        return {"row": self._opened.row(self._reader.native_values(), name, now)}
+
+    def _do_disassemble(self, thread: int, address: int, offset: int, count: int) -> Row:
+        self._select(thread)
+        return {"instructions": around(address, offset, count)}
 
     def _over(self, watch: Watch) -> None:
         """A function has returned, a variable of which was watched."""

@@ -14,6 +14,10 @@ from inspector.facts.unknown import Unknown
 
 ITEMS_MAX: Final = 200
 _ARGUMENTS_MAX: Final = 64
+_SCALARS: Final = (
+    gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_FLT, gdb.TYPE_CODE_ENUM,
+    gdb.TYPE_CODE_PTR,
+)  # fmt: skip
 _OF_AUTHOR: Final = "__pyx_v_"
 _WORD: Final = (1 << 64) - 1
 _OPEN: Final = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY)
@@ -44,12 +48,20 @@ class Opened:
 
     def inside_of(self, ref: int, name: str) -> Row:
         """The bytes of one of the rows that a value opens to. Raises LookupError."""
-        return next(range_of(one.value) for one in _children(self._values[ref]) if one.name == name)
+        return range_of(self.child(ref, name))
+
+    def child(self, ref: int, name: str) -> gdb.Value | Unknown:
+        """One of the values that a value opens to. Raises StopIteration."""
+        return next(one.value for one in _children(self._values[ref]) if one.name == name)
 
     def evaluated(self, read: NativeValues, expression: str) -> Row:
         """A C expression in the selected frame. Raises gdb.error."""
-        value = valued(expression)
-        return self._row(read, Variable(expression, str(value.type), value))
+        return self.row(read, expression, valued(expression))
+
+    def row(self, read: NativeValues, name: str, value: gdb.Value | Unknown) -> Row:
+        """A value as a row."""
+        kind = "" if isinstance(value, Unknown) else str(value.type)
+        return self._row(read, Variable(name, kind, value))
 
     def _row(self, read: NativeValues, one: Variable) -> Row:
         row: Row = {"name": one.name, "type": one.type_name}
@@ -109,6 +121,18 @@ def valued(expression: str) -> gdb.Value:
         except gdb.error:
             pass
         raise
+
+
+def assigned(value: gdb.Value, wanted: str) -> None:
+    """Give a C scalar another value, an expression of the selected frame. Raises ValueError, gdb.error."""
+    kind = value.type.strip_typedefs()
+    if kind.code not in _SCALARS or is_object(kind):
+        raise ValueError("only numbers, enums and pointers of C can be set here")
+    if value.address is None:
+        raise ValueError("it is in a register, or computed")
+    gdb.set_convenience_variable("inspector_new", gdb.parse_and_eval(wanted).cast(value.type))
+    gdb.set_convenience_variable("inspector_at", value.address)
+    gdb.parse_and_eval("*$inspector_at = $inspector_new")
 
 
 def range_of(value: gdb.Value | Unknown) -> Row:

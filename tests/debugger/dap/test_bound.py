@@ -21,6 +21,14 @@ def work():
     return four + six + first
 assert work() == 14.0
 """
+CHOSEN = """import numpy as np
+def py(x):
+    return x
+def work():
+    a = np.zeros(1)
+    return a.fill(3), py(a.item(0))
+work()
+"""
 LINES = {"halved": 8, "stepped_pyx.doubled": 9, "operator()": 10}
 """The functions, and the lines of `work` that call them."""
 
@@ -50,6 +58,24 @@ def test_into_cython_a_function_and_a_lambda_of_pybind11_and_out(tmp_path: Path)
             assert step(editor, "next", thread)[0] == ("work", line + 1)
         editor.ask("continue", threadId=thread)
         editor.event("exited", exitCode=0)
+
+
+def test_of_the_functions_of_a_line_one_is_chosen(tmp_path: Path) -> None:
+    """Python's and C's are offered, local variables' methods too; what comes before is stepped over."""
+    program = tmp_path / "program.py"
+    program.write_text(CHOSEN)
+    with Editor() as editor:
+        editor.begun("launch", program=str(program), console="internalConsole", source={str(program): [6]})
+        thread = editor.event("stopped")["threadId"]
+        frame = editor.stack(thread)[0]["id"]
+        targets = editor.ask("stepInTargets", frameId=frame)["targets"]
+        labels = [one["label"] for one in targets]
+        assert {"fill in C", "item in C"} <= set(labels), labels
+        chosen = next(one["id"] for one in targets if one["label"] == "item in C")
+        editor.ask("stepIn", threadId=thread, targetId=chosen)
+        assert editor.event("stopped")["reason"] == "step"
+        assert editor.stack(thread)[0]["name"].startswith("array_toscalar")
+        editor.ask("disconnect", terminateDebuggee=True)
 
 
 def step(editor: Editor, how: str, thread: int) -> list[tuple[str, int]]:

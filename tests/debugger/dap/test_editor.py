@@ -137,6 +137,7 @@ def test_one_stack_of_both_languages_and_their_variables(editor: Editor, program
     assert editor.ask("evaluate", expression="n + p->y", frameId=stack[0]["id"])["result"] == "5"
     assert editor.ask("evaluate", expression="items[1]", frameId=stack[3]["id"])["result"] == "2"
     assert "has 3 items" in editor.refused("evaluate", expression="items[7]", frameId=stack[3]["id"])
+    of_protocol(editor, stack)
     assert names(stops(editor, "next", thread)[1])[0] == ("inner", line("inner") + 1)
     assert names(stops(editor, "stepOut", thread)[1])[0] == ("twice", line("twice"))
     assert names(stops(editor, "stepOut", thread)[1])[0] == ("work", CALL)
@@ -144,6 +145,28 @@ def test_one_stack_of_both_languages_and_their_variables(editor: Editor, program
     assert (stop["reason"], names(stack)[0]) == ("step", ("work", DOT))
     editor.ask("continue", threadId=thread)
     editor.event("exited", exitCode=0)
+
+
+def of_protocol(editor: Editor, stack: list[Message]) -> None:
+    """At a stop in C: a scalar is set and set back, names complete, instructions are read."""
+    scope = editor.ask("scopes", frameId=stack[0]["id"])["scopes"][0]["variablesReference"]
+    for value, now in (("n * 50", "150"), ("6", "6")):
+        told = editor.ask("setVariable", variablesReference=scope, name="m", value=value)
+        assert told["value"] == now == editor.locals(stack[0])["m"]["value"]
+    inside = editor.locals(stack[0])["p"]["variablesReference"]
+    assert editor.ask("setVariable", variablesReference=inside, name="w", value="7.25")["value"] == "7.25"
+    editor.ask("setVariable", variablesReference=inside, name="w", value="3.5")
+    of_c = editor.ask("scopes", frameId=stack[1]["id"])["scopes"][0]["variablesReference"]
+    assert "numbers" in editor.refused("setVariable", variablesReference=of_c, name="seq", value="0")
+    python = editor.ask("scopes", frameId=stack[3]["id"])["scopes"][0]["variablesReference"]
+    assert "in Python" in editor.refused("setVariable", variablesReference=python, name="a", value="0")
+    for frame, begin, name in ((stack[0], "p->y + m", "m"), (stack[3], "ite", "items")):
+        ask = {"frameId": frame["id"], "text": begin, "column": len(begin) + 1}
+        assert name in [one["label"] for one in editor.ask("completions", **ask)["targets"]]
+    here = {"memoryReference": stack[0]["instructionPointerReference"], "instructionCount": 8}
+    rows = editor.ask("disassemble", instructionOffset=-3, **here)["instructions"]
+    assert len(rows) == 8 and rows[3]["address"] == here["memoryReference"]
+    assert rows[3]["line"] == line("inner") and rows[3]["location"]["path"] == source()
 
 
 def test_step_into_what_the_line_calls(editor: Editor, program: str) -> None:
