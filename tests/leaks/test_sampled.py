@@ -102,6 +102,35 @@ def test_what_ctypes_asks_of_malloc_is_told_with_its_line() -> None:
         libc.free(block)
 
 
+CROSSED = """
+import ctypes, inspector
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+def work():
+    for _ in range(30):
+        ctypes.memset(libc.malloc(1_000_000), 1, 1_000_000)
+for first in ("trace", "growth") * 3:
+    both = {"trace": inspector.trace("ctypes"), "growth": inspector.growth()}
+    last = {"trace": "growth", "growth": "trace"}[first]
+    for name in (first, last):
+        both[name].__enter__()
+    work()
+    for name in (first, last):
+        both[name].__exit__(None, None, None)
+        work()
+    print(both["growth"].fact.sources[0].bytes)
+print(any(slot[6] for slot in inspector._native.got_slots()))
+"""
+
+
+def test_blocks_that_end_in_another_order_than_they_began_call_nothing_twice() -> None:
+    """The slot of libffi's call held the trampoline of an ended trace, which called itself."""
+    ran = subprocess.run([sys.executable, "-P", "-c", CROSSED], capture_output=True, text=True, timeout=100)
+    *sizes, left = ran.stdout.split()
+    assert (ran.returncode, len(sizes), left) == (0, 6, "False"), ran.stderr
+    assert all(20e6 < int(size) < 90e6 for size in sizes)
+
+
 def test_texts_that_c_copied_are_told() -> None:
     libc, kept = of_c(), list[int]()
     run = lambda: kept.extend(libc.strdup(b"y" * 50_000) for _ in range(600))  # noqa: E731

@@ -224,9 +224,19 @@ static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk
     walk->done.stored++;
 }
 
+// What the slot held before, without our trampolines of families that ended meanwhile: such a one, armed
+// again on top of what it lies under, would call itself.
+static void *live_before(const got_slot *slot) {
+    void *before = slot->before;
+    for (uint64_t at; (at = trampolines_number(before)) < slot_count && !slots[at].on;) {
+        before = slots[at].before;
+    }
+    return before;
+}
+
 static void slot_disarm(got_slot *slot, got_walk *walk) {
     void *patch = slot->patch;
-    if (__atomic_compare_exchange_n(slot->address, &patch, slot->before, 0, __ATOMIC_ACQ_REL,
+    if (__atomic_compare_exchange_n(slot->address, &patch, live_before(slot), 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
         walk->done.stored++;
     } else if (patch != slot->before && patch != got_words_of[slot - slots].original) {

@@ -20,16 +20,19 @@ static inline void *trampolines_of(got_grade grade, uint32_t slot) {
                               : trampolines_record + MACHINE_RECORD_BYTES * (uint64_t)slot;
 }
 
+// The number of the slot whose trampoline this is; GOT_SLOTS: it is none of ours.
+static inline uint64_t trampolines_number(const void *function) {
+    uint64_t at = (uint64_t)((const char *)function - trampolines_record) / MACHINE_RECORD_BYTES;
+    uint64_t counted = (uint64_t)((const char *)function - trampolines_count) / MACHINE_COUNT_BYTES;
+    return at < GOT_SLOTS ? at : counted < GOT_SLOTS ? counted : GOT_SLOTS;
+}
+
 // The function behind our own trampolines: that of another family of slots may lie under ours.
 static inline void *trampolines_behind(void *function) {
-    for (;;) {
-        uint64_t at = (uint64_t)((char *)function - trampolines_record) / MACHINE_RECORD_BYTES;
-        uint64_t counted = (uint64_t)((char *)function - trampolines_count) / MACHINE_COUNT_BYTES;
-        if (at >= GOT_SLOTS && counted >= GOT_SLOTS) {
-            return function;
-        }
-        function = got_words_of[at < GOT_SLOTS ? at : counted].original;
+    for (uint64_t at; (at = trampolines_number(function)) < GOT_SLOTS;) {
+        function = got_words_of[at].original;
     }
+    return function;
 }
 
 // Returns the address at which a trampoline goes on, given the registers it saved. hooks.c and numpy_table.c
