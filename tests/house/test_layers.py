@@ -61,9 +61,10 @@ MAY_IMPORT = {
     "sessions.catalogue": {*FLOOR_3, "api", "report", "sessions"},
     "faces": FLOOR_1,  # options as data, words of progress
     "faces.assistants": FACE,
-    "faces.cli": {*VERBS, "faces.screens", "faces.assistants"},  # the commands that open them
+    "faces.cli": {*VERBS, "faces.screens", "faces.assistants", "faces.selftest"},  # the commands that open them
     "faces.cluster": {*FACE, "verdicts"},
     "faces.screens": {*FACE, "views"},
+    "faces.selftest": {*FACE, "inspector"},  # what a user's code imports
     "faces.startup": FACE,
     "__main__": {"faces.cli"},
     "faces.held_tests": FACE,
@@ -80,7 +81,7 @@ OUTSIDE = {
     "ipywidgets": {"magics"},
     "anywidget": {"magics"},
     "traitlets": {"magics"},
-    "numpy": {"adapters", "ledger", "lazy", "sessions.compiler", "sessions.catalogue"}
+    "numpy": {"adapters", "ledger", "lazy", "sessions.compiler", "sessions.catalogue", "faces.selftest"}
     | {"tracing.events", "tracing.record", "tracing.ask"},
     "pandas": {"adapters"},
     "pyarrow": {"tracing.ask"},
@@ -103,7 +104,7 @@ OUTSIDE = {
 """Library -> the rooms that may import it."""
 RESERVED = {
     "subprocess": {"debugger", "debugger.attach", "debugger.dap", "debugger.kernel"}
-    | {"sessions.compiler", "tracing.record"},
+    | {"sessions.compiler", "tracing.record", "faces.selftest"},
     "multiprocessing": set(),
 }
 """Standard library modules that belong to some rooms only."""
