@@ -26,7 +26,7 @@ def _account(fact: Account) -> tuple[Block, ...]:
     largest = max((row.resident_bytes for row in fact.rows), default=0)
     rows = tuple(_row(row, largest) for row in fact.rows)
     table = Table(("", "resident", "", "most of it"), rows, (1,))
-    return (*said, table, _total(fact), *held(fact.largest), _parts(fact), icicle((brief(fact),)))
+    return (*said, table, _total(fact), icicle((brief(fact),)), *held(fact.largest), _parts(fact))
 
 
 def held(largest: tuple[LargeObject, ...]) -> tuple[Block, ...]:

@@ -1,4 +1,4 @@
-// Objects that no root reaches: lost.c finds them and says why, search.c asks memory for their owners.
+// Objects that no root reaches: alive.c marks the others, lost.c says why, search.c asks memory for owners.
 // SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LOST_H
 #define INSPECTOR_LOST_H
