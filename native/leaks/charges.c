@@ -63,8 +63,7 @@ static int visit(PyObject *object, void *argument) {
             return 0;
         }
     }
-    if (at->level < FOLLOWED && object && Py_TYPE(object) && compat_refcount(object) == 1 &&
-        edges_has(object)) {
+    if (at->level < FOLLOWED && object && Py_TYPE(object) && compat_refcount(object) == 1) {
         add_held(object, (walk){at->into, at->level + 1});
     }
     return 0;

@@ -52,8 +52,9 @@ class Symbols:
     def _found(self, parts):
         """The object of this dotted name, looked for in its module, then in the extensions."""
         for cut in range(len(parts) - 1, 0, -1):
-            if (name := ".".join(parts[:cut])) in sys.modules:
-                return _within(sys.modules[name], parts[cut:])
+            module = sys.modules.get(".".join(parts[:cut]))
+            if module is not None and (found := _within(module, parts[cut:])) is not None:
+                return found
         tails = [parts[at:] for at in range(len(parts))]
         some = [_within(one, tail) for tail in tails for one in (*self.modules, _classes())]
         return next((one for one in some if one is not None), None)
