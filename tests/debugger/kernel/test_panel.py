@@ -120,22 +120,33 @@ def test_a_breakpoint_in_c_and_by_the_name_of_a_function(panel: Panel) -> None:
     assert any("3.0" in str(one["content"]) for one in panel.done(number))
 
 
-@pytest.mark.parametrize("how", ["kill gdb", "stop gdb", "interrupt", "restart", "kill the front"])
+ENDS = ["kill gdb", "stop gdb", "stop the front", "interrupt", "restart", "kill the front", "kill the kernel"]
+
+
+@pytest.mark.parametrize("how", ENDS)
 def test_a_stop_in_c_ends(panel: Panel, how: str) -> None:
     number, _ = stopped_in_c(panel)
     kernel_pid = pid(panel)
     if how == "interrupt":
         panel.manager.interrupt_kernel()
         assert any("KeyboardInterrupt" in str(one["content"]) for one in panel.done(number))
-    elif how in ("restart", "kill the front"):
+    elif how in ("restart", "kill the front", "kill the kernel"):
+        front = panel.manager.provisioner.pid  # type: ignore[union-attr]
+        gdb = proc.tracer(kernel_pid)
         if how == "restart":
             panel.manager.restart_kernel(now=False)
         else:
-            os.kill(panel.manager.provisioner.pid, signal.SIGKILL)  # type: ignore[union-attr]
-        until(lambda: not proc.alive(kernel_pid), 8.0)
+            os.kill(kernel_pid if how == "kill the kernel" else front, signal.SIGKILL)
+        until(lambda: not proc.alive(kernel_pid) and not proc.alive(gdb), 8.0)
         return
+    elif how == "stop the front":
+        front = panel.manager.provisioner.pid  # type: ignore[union-attr]
+        os.kill(front, signal.SIGSTOP)
+        until(lambda: not proc.tracer(kernel_pid), 8.0)
+        os.kill(front, signal.SIGCONT)
     else:
         os.kill(proc.tracer(kernel_pid), signal.SIGKILL if how == "kill gdb" else signal.SIGSTOP)
+    if how != "interrupt":
         panel.event("stopped")  # what is left of the step: the next line of Python
         panel.wait(lambda one: "Native debugging has ended" in str(one["content"]), since=0)
         assert places(panel.stack()) == [("<module>", TWICE + 1)]
