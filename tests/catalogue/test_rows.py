@@ -16,6 +16,7 @@ EACH = 12
 REACHED = 0.005
 """Of the compared cases of a release, so many may disagree with the trace."""
 DOUBTED = (
+    "numpy 1.26.4",
     "numpy 2.4.6",
     "pandas 2.2.0",
     "pandas 3.1.1",
