@@ -14,7 +14,7 @@ from inspector.binaries.mappings import plain_mapping
 from inspector.facts.amounts import size, with_article
 from inspector.facts.buffer import POINTS_TO
 from inspector.facts.memory import Range
-from inspector.facts.unknown import Unknown
+from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import basic_size, type_bases, type_namespace
 
 _CDATA = ctypes.Structure.__mro__[-2]
@@ -86,7 +86,7 @@ def _points_to(x: Any) -> Iterator[tuple[str, str]]:
     of = next((words for name, words in _CHARACTERS if name in bases), f"{at:#x}")
     if kind is not None:
         of = f"{with_article(kind.__name__)} of {size(ctypes.sizeof(kind))}"
-    if isinstance(plain_mapping(Range(at, at + 1)), Unknown):
+    if isinstance(plain_mapping(Range(Address(at), Address(at + 1))), Unknown):
         yield POINTS_TO, f"{at:#x}, where this process has no memory"
         return
     keeps = "which it keeps alive" if _OBJECTS(x) else "which it does not keep alive"

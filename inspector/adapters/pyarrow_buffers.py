@@ -193,7 +193,7 @@ class PyarrowBuffers(Adapter):
         wrapper = Layer("wrapper", _title(x), title=self._whole(found), would_not=("slice", "repr"))
         wide = Unknown(f"{width_of(x):,} columns are not summed")
         logical = x.size if kind.endswith("Buffer") else wide if width_of(x) > MOST_HELD else _logical(x)
-        roots = [(one.start, one.stop) for one in _roots(found)]
+        roots = [(int(one.start), int(one.stop)) for one in _roots(found)]
         return Told(
             (wrapper, *below),
             DERIVED,

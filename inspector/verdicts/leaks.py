@@ -156,7 +156,8 @@ def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
     shared = not obj.fresh and not obj.balance  # others take references too: only an exact count proves
     if leaked <= 0 or (shared and (obj.possible_owners or obj.borrowing or unexplained != leaked)):
         return None
-    if alone and not obj.fresh and unexplained > leaked:  # some were unexplained before: which, is unknown
+    rose = obj.balance > 0 and not obj.blurred  # in the calls themselves
+    if alone and not obj.fresh and unexplained > leaked and not rose:  # some were unexplained before
         return None
     said = f"{counted(obj.references, 'reference')}, {counted(obj.certain_owners, 'owner')} found"
     is_name = obj.type_name == "str" and not any(touch.role == "kept" for touch in obj.touches)

@@ -116,3 +116,14 @@ def test_what_a_slot_without_a_hook_takes_is_not_told_of_the_maker(boxes: Any) -
         for _ in range(MANY):
             boxes.Box() - ()
     assert {one.method for one in found} == {""}
+
+
+def test_an_object_that_lost_references_before_may_lose_one_again(boxes: Any) -> None:
+    """Which of its unexplained references is the call's, no owner tells: its count rose in the call."""
+    box, key = boxes.Box(), []  # type: ignore[var-annotated]
+    with inspector.leaks("boxes") as first:
+        box[key]
+    with inspector.leaks("boxes") as again:
+        box[key]
+    assert [one.certain for one in first.verdicts] == [True]
+    assert [(one.kind, one.certain) for one in again.verdicts] == [("leaked", False)]

@@ -116,7 +116,8 @@ def toggles() -> str:
     """Hooks come and go while four threads call: every call is answered, and none is hooked afterwards."""
     import numpy as np
 
-    wrong, stop = [], threading.Event()
+    wrong: list[float] = []
+    stop = threading.Event()
     whole = np.arange(100.0)
 
     def calls() -> None:

@@ -176,7 +176,7 @@ def _is_foreign(base: type) -> bool:
     return row is None or bool(row["origin"] and _adds_fields(row, base))
 
 
-def _adds_fields(row: dict[str, Any], base: type) -> bool:
+def _adds_fields(row: _native.TypeRow, base: type) -> bool:
     """Whether its C struct is larger than its base's, by more than the one item some structs begin with."""
     above = _native.type_layout(_native.Subject(_BASE(base)))
     return above is None or bool(row["basicsize"] - above["basicsize"] > above["itemsize"])

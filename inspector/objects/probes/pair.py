@@ -67,9 +67,12 @@ def _of_dict(one: Laid) -> Laid:
     x = one.subject.get()
     if not any(type(x) is kind for kind in (dict, OrderedDict)) or not 0 < len(x) <= MOST_COLUMNS:
         return one
-    rows = [(key, every_block(_native.Subject(value))) for key, value in list(x.items())]
-    if any(type(key) is not str or isinstance(blocks, Unknown) for key, blocks in rows):
-        return one
+    rows = []
+    for key, value in list(x.items()):
+        blocks = every_block(_native.Subject(value))
+        if type(key) is not str or isinstance(blocks, Unknown):
+            return one
+        rows.append((key, blocks))
     made = tuple(_array(n, *row) for n, row in enumerate(rows))
     return Laid(
         one.subject, tuple(block for column in made for block in column.elements), made, len(made), "item"
