@@ -58,15 +58,20 @@ def function_at(address: int) -> gdb.Block | None:
 
 
 def _searched(address: int, fits: Fits) -> Iterator[int]:
-    todo, seen = [address], set[int]()
-    while todo and len(seen) < _FUNCTIONS_MAX:
-        at = todo.pop(0)
+    todo, later, seen, found = [address], list[int](), set[int](), False
+    while (todo or (later and not found)) and len(seen) < _FUNCTIONS_MAX:
+        at = todo.pop(0) if todo else later.pop(0)
         block = function_at(at)
         if at in seen or block is None or gdb.solib_name(at) != gdb.solib_name(address):
             continue
         seen.add(at)
         if at != address and fits(block):
+            found = True
             yield at
+            continue
+        if not found and todo and _is_of_cpp(block) and at not in later:
+            seen.discard(at)
+            later.append(at)  # most are containers and smart pointers, which call nobody
             continue
         inlined, called = _of_function(block, fits)
         if inlined:
@@ -89,6 +94,11 @@ def _of_function(block: gdb.Block, fits: Fits) -> tuple[int, list[int]]:
             if target and not block.start <= target < block.end:
                 called.append(target)
     return 0, called
+
+
+def _is_of_cpp(block: gdb.Block) -> bool:
+    where = gdb.find_pc_line(block.start).symtab
+    return where is not None and "/c++/" in where.fullname()
 
 
 def _name(block: gdb.Block) -> str:
