@@ -410,7 +410,9 @@ def told(case: Case) -> Told:
         exec(code, words)
     result = words["r"]
     found, size = trace.of(result), len(content(result))
-    did = next((row.verdict for row in trace.statements.rows if row.site.file == file), "")
+    rows = [row for row in trace.statements.rows if row.site.file == file]
+    rows = [row for row in rows if row.target == "r"] or rows  # besides it what a lambda of the line did
+    did = rows[0].verdict if rows else ""
     del linecache.cache[file]
     return Told((), found.reason, size, did) if isinstance(found, Unknown) else Told(found, "", size, did)
 

@@ -199,6 +199,8 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
         return "new values", "", by_contract
     certain = all(copy.confidence == "certain" for copy in made)
     if made and all(copy.verdict == "shared" for copy in made) and (certain or value.relation == "unknown"):
+        if value.relation == "apart" and not all(isinstance(copy.allocator, Unknown) for copy in made):
+            return "new", "", False  # it was allocated in the trace: before the call, not before the line
         return "shared", "with memory that was there before", certain
     if value.items:
         return "new values", of_items(value), True
