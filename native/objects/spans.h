@@ -24,8 +24,8 @@ enum { SPAN_AXES_MAX = 4, SPAN_DATES = 128 };
 // Units of dates and durations in the order of NumPy's NPY_DATETIMEUNIT; 3 has no unit.
 #define SPAN_UNITS(UNIT) \
     UNIT(Y) \
-    UNIT(M) UNIT(W) UNIT(B) UNIT(D) UNIT(h) UNIT(m) UNIT(s) UNIT(ms) UNIT(us) UNIT(ns) UNIT(ps) UNIT(fs) \
-        UNIT(as)
+    UNIT(M) \
+    UNIT(W) UNIT(B) UNIT(D) UNIT(h) UNIT(m) UNIT(s) UNIT(ms) UNIT(us) UNIT(ns) UNIT(ps) UNIT(fs) UNIT(as)
 
 typedef struct {
     uintptr_t start;        // the lowest byte that an element uses

@@ -61,7 +61,7 @@ MAY_IMPORT = {
     "sessions.catalogue": {*FLOOR_3, "api", "report", "sessions"},
     "faces": FLOOR_1,  # options as data, words of progress
     "faces.assistants": FACE,
-    "faces.cli": {*VERBS, "faces.screens", "faces.assistants", "faces.selftest"},  # the commands that open them
+    "faces.cli": {*VERBS, "faces.screens", "faces.assistants", "faces.selftest"},  # what commands open
     "faces.cluster": {*FACE, "verdicts"},
     "faces.screens": {*FACE, "views"},
     "faces.selftest": {*FACE, "inspector"},  # what a user's code imports
