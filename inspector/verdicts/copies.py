@@ -147,7 +147,12 @@ def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tupl
     if not source.spans or not result.spans:
         return "the other side has no buffer", ""
     if len(source.spans) > 1:
-        return f"{len(source.spans)} arrays are joined into one", "fill a preallocated array: out="
+        has_out = str(seen.call.name).rpartition(".")[2].lstrip("_") in ("concatenate", "stack", "cat")
+        joined = f"{len(source.spans)} arrays are joined into one"
+        return (
+            joined if len(result.spans) == 1 else "its blocks are copied",
+            "fill a preallocated array: out=" if has_out else "",
+        )
     if result.type_name == "str" or source.type_name == "str":
         return "a str does not share its characters", ""
     if result.type_name in ("bytes", "bytearray"):
@@ -166,6 +171,6 @@ def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tupl
         return f"layout changes: {words[given.contiguous]} → {words[made.contiguous]}", "keep the layout"
     if made.logical_bytes != given.logical_bytes:
         return "a part of it was selected", "a slice with steps is a view"
-    if given.read_only and not made.read_only:
+    if given.read_only and not made.read_only and not str(seen.call.name).endswith("astype"):
         return "the source is read-only, the result is not", ""
     return "a copy was asked for", ""

@@ -223,3 +223,14 @@ def test_a_function_that_its_line_does_not_name_is_named() -> None:
     assert "copied(a) numpy.ndarray.copy ndarray float64" in drawn  # in the copies
     assert "a.copy() ndarray 8.0 kB" in drawn
     assert "a + 1 numpy.add ndarray 8.0 kB, 1" in drawn
+
+
+def test_out_is_advised_only_where_the_function_has_it() -> None:
+    pa = pytest.importorskip("pyarrow", reason="cannot be installed")
+    m, table = np.ones((500, 2)), pa.table({"a": np.arange(5000), "b": np.arange(5000)})
+    with inspector.trace("numpy", "pyarrow", "pandas") as found:
+        np.concatenate([m, m])
+        table.to_pandas()
+    avoid = {copy.site.text: copy.avoid for copy in found.copies if copy.span_bytes > 8000}
+    assert "out=" in avoid["np.concatenate([m, m])"] and "out=" not in avoid["table.to_pandas()"]
+    assert np.concatenate([m, m], out=np.empty((1000, 2))).all()

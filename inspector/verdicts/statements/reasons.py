@@ -26,6 +26,8 @@ def narrows(copy: Copy) -> bool:
 
 def brief(copy: Copy) -> str:
     """What changed from the source to the result; else the reason as it is."""
+    if copy.reason.endswith("are joined into one"):
+        return copy.reason
     items = _ITEMS.match(copy.source)
     result = _kind(copy.result)
     if items:
