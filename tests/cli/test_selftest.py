@@ -8,6 +8,8 @@ import pytest
 
 from inspector.faces import selftest
 
+pytestmark = pytest.mark.core
+
 
 def test_every_mechanism_agrees_with_its_second_method() -> None:
     found = selftest.selftest()
