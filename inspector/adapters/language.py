@@ -35,8 +35,8 @@ class Language(Adapter):
         """A memoryview's exporter (PyMemoryView_GET_BASE), or the BytesIO behind it."""
         if type(x) is not memoryview or is_released(x) or x.obj is None:
             return ()
-        found = x.obj if type(x.obj) is not _OF_BYTESIO else gc.get_referents(x.obj)[0]
-        return (("obj", found),)
+        held = gc.get_referents(x.obj) if type(x.obj) is _OF_BYTESIO else ()  # from 3.14 its type, too
+        return (("obj", next((one for one in held if type(one) is not type), x.obj)),)
 
     def owns(self, x: Any) -> bool | Unknown:
         """True, except for a memoryview."""

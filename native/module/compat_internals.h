@@ -101,13 +101,16 @@ static inline size_t compat_values_bytes(PyObject *object /* borrowed */) {
 // Running frames (internal/pycore_frame.h). A frame without a code object is an entry trampoline of the C
 // stack. compat_frame_from_c: C called the function, so its arguments were copied into the frame, not moved.
 // From 3.14 on, variables and stack hold tagged words (internal/pycore_stackref.h): a set low bit means
-// borrowed (LOAD_FAST_BORROW), or no object. compat_slot is the object that a word owns, or NULL. The frame
+// borrowed (LOAD_FAST_BORROW), or no object; both low bits mean a number. compat_slot is the object that a
+// word owns, or NULL; compat_slot_value the one that it shows, which a caller may own for it. The frame
 // stores its stack's end whenever C code runs; before 3.14 while it is suspended.
 #if PY_VERSION_HEX >= 0x030E0000
 #include <internal/pycore_code.h>
 #include <internal/pycore_interpframe_structs.h>
 #define COMPAT_SLOTS_TAGGED 1
 #define compat_slot(word) ((uintptr_t)(word) & 3 ? NULL : (PyObject *)(word))
+#define compat_slot_value(word) \
+    (((uintptr_t)(word) & 3) == 3 ? NULL : (PyObject *)((uintptr_t)(word) & ~(uintptr_t)3))
 #define compat_untagged(reference) ((PyObject *)((reference).bits & ~(uintptr_t)3))
 #define compat_thread_frame(thread) ((thread)->current_frame)
 #define compat_frame_from_c(frame) \
@@ -146,6 +149,7 @@ static inline PyCodeObject *compat_frame_code(const _PyInterpreterFrame *frame) 
 #if PY_VERSION_HEX < 0x030E0000
 #define COMPAT_SLOTS_TAGGED 0
 #define compat_slot(word) ((PyObject *)(word))
+#define compat_slot_value(word) compat_slot(word)
 #define compat_frame_top(frame) ((frame)->stacktop)
 #define compat_generator_frame(generator) ((_PyInterpreterFrame *)((PyGenObject *)(generator))->gi_iframe)
 #endif

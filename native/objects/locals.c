@@ -21,7 +21,7 @@ static PyObject *locals_of(PyObject *module /* borrowed */, PyObject *frame /* b
     }
     _owned_ PyObject *rows = PyList_New(0);
     for (int i = 0; rows && i < view.variables; i++) {
-        PyObject *value = compat_slot(view.slots[i]);                        // borrowed
+        PyObject *value = compat_slot_value(view.slots[i]);                  // borrowed
         PyObject *name = PyTuple_GET_ITEM(view.code->co_localsplusnames, i); // borrowed
         if (value && list_add(rows, PyTuple_Pack(2, name, value)) < 0) {
             return NULL;

@@ -108,7 +108,7 @@ def test_await_in_a_string_or_a_function_is_no_await(run) -> None:
 
 def test_what_holds_new_objects_that_no_name_holds_is_told(run, shown) -> None:
     run("class Client:\n    cache = {}")
-    said = " ".join(shown("%%inspect\nfor n in range(9000): Client.cache[n] = [str(n) * 300]").split())
+    said = " ".join(shown("%%inspect\nfor n in range(9000): Client.cache[n] = [str(n) * 3000]").split())
     run("del Client")
     assert re.search(
         r"that no name holds: .+; [5-8] of 8 new objects looked at are held by Client.cache", said

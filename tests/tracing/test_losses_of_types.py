@@ -54,9 +54,13 @@ def test_a_coarser_unit_of_time_cuts(unit: str, ratio: int) -> None:
 
 @core
 def test_a_finer_unit_that_has_no_room_and_durations() -> None:
-    loss, space = told("x = np.array([9_300_000_000_000, 5], 'm8[s]')", "r = x.astype('m8[ns]')")
-    assert (loss.rule, loss.lost, loss.before) == ("overflow", 1, "9300000000000 s")
-    assert space["r"].view("i8").tolist() != [9_300_000_000_000 * 10**9, 5 * 10**9]
+    if np.lib.NumpyVersion(np.__version__) >= "2.5.0":  # it refuses what it wrapped before
+        with pytest.raises(OverflowError):
+            np.array([9_300_000_000_000], "m8[s]").astype("m8[ns]")
+    else:
+        loss, space = told("x = np.array([9_300_000_000_000, 5], 'm8[s]')", "r = x.astype('m8[ns]')")
+        assert (loss.rule, loss.lost, loss.before) == ("overflow", 1, "9300000000000 s")
+        assert space["r"].view("i8").tolist() != [9_300_000_000_000 * 10**9, 5 * 10**9]
     loss, _ = told("x = np.array([1500, 2000, -1], 'm8[ms]')", "r = x.astype('m8[s]')")
     assert (loss.lost, loss.before, loss.after) == (2, "1500 ms", "1 s")
 
