@@ -177,9 +177,11 @@ def make():
 @pytest.mark.quick
 def test_what_only_looks_like_an_object_is_neither_told_nor_followed() -> None:
     """An untracked tuple whose item is no address: showing it ended the process by SIGSEGV."""
-    found = told("def make():\n    lostmod.shatter(float(sys.argv[1] == ''))")
+    found = told("def make():\n    for n in range(8): lostmod.shatter(float(sys.argv[1] == '') + n)")
     second = f"byte {16 + tuple.__basicsize__} of a block"
-    assert [row[:5] for row in found["lost"]] == [["float", 1, "lost C memory", "", second]]
+    ((kind, many, *how),) = (row[:5] for row in found["lost"])
+    assert (kind, how) == ("float", ["lost C memory", "", second])
+    assert many >= 6, "an old word in memory that is used again may hide one of the eight"
 
 
 def test_a_reference_that_c_code_took_and_lost() -> None:

