@@ -5,15 +5,14 @@ Each is counted again here by plain Python.
 
 # SPDX-License-Identifier: MIT
 import array
-import linecache
 import math
 import struct
 from typing import Any
 
 import numpy as np
+import one_line
 import pytest
 
-import inspector
 from inspector.facts.conversion import Loss
 
 core = pytest.mark.core
@@ -23,13 +22,7 @@ libraries = pytest.mark.libraries
 def ran(setup: str, line: str, **names: Any) -> tuple[Any, dict[str, Any]]:
     """(the trace of one statement, as a program of a user's has it, the names after it)."""
     space: dict[str, Any] = {"np": np, **names}
-    exec(setup, space)
-    text, file = f"\n{line}\n", f"<losses {abs(hash((setup, line)))}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    code = compile(text, file, "exec")
-    with inspector.trace() as t:
-        exec(code, space)
-    return t, space
+    return one_line.traced(setup, line, space), space
 
 
 def told(setup: str, line: str, **names: Any) -> tuple[Loss, dict[str, Any]]:

@@ -1,27 +1,18 @@
 """Values that hold an operand's bytes as another type, and values that equal an operand by chance."""
 
 # SPDX-License-Identifier: MIT
-import linecache
 from typing import Any
 
 import numpy as np
+import one_line
 import pytest
-
-import inspector
 
 pytestmark = pytest.mark.core
 
 
 def row(setup: str, line: str) -> Any:
     """The row of a statement that binds r."""
-    space: dict[str, Any] = {"np": np}
-    exec(setup, space)
-    text, file = f"\n{line}\n", f"<bytes {abs(hash((setup, line)))}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    code = compile(text, file, "exec")
-    with inspector.trace() as t:
-        exec(code, space)
-    return next(one for one in t.statements.rows if one.site.line == 2)
+    return one_line.row(one_line.traced(setup, line, {"np": np}))
 
 
 def test_bytes_read_as_another_type_are_a_copy() -> None:

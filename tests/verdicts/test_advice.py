@@ -1,7 +1,6 @@
 """Each advice on the real library: the line it is told for copies, and what it says does not."""
 
 # SPDX-License-Identifier: MIT
-import linecache
 import os
 import re
 import subprocess
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import one_line
 import pytest
 
-import inspector
 from inspector.facts.statements import Statement
 from inspector.verdicts.advice.rows import ADVICE
 
@@ -188,13 +187,8 @@ def _parameters() -> list[Any]:
 def _traced(example: Example, line: str) -> tuple[dict[str, Any], Statement, Any]:
     """The names after the line `r = ...` has run in a trace, its statement, and the trace."""
     names: dict[str, Any] = {"np": np, "n": N}
-    exec(example.setup, names)
-    text, file = f"\nr = {line}\n", f"<advice {abs(hash((example, line)))}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    code = compile(text, file, "exec")
-    with inspector.trace() as t:
-        exec(code, names)
-    return names, next(row for row in t.statements.rows if row.site.line == 2), t
+    t = one_line.traced(example.setup, f"r = {line}", names)
+    return names, one_line.row(t), t
 
 
 def _peak(example: Example, line: str) -> int:
@@ -236,7 +230,8 @@ def test_the_line_copies_and_the_advice_does_not(example: Example) -> None:
     # its functions are many: in a process that has loaded all libraries some have no hook
     code = f"import test_advice as t; t.check(t.EXAMPLES[{EXAMPLES.index(example)}])"
     command = [sys.executable, "-P", "-c", code]
-    given = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    found_in = (Path(__file__).parent, Path(one_line.__file__).parent)
+    given = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, found_in))}
     done = subprocess.run(command, capture_output=True, text=True, env=given, timeout=100)
     assert done.returncode == 0, done.stderr
 
