@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import Adapter, Elements, type_attribute, type_module
+from inspector.adapters.base import Adapter, Elements, type_attribute, type_module, type_name
 from inspector.adapters.beyond import Beyond
 from inspector.adapters.language import asked
 from inspector.binaries.mappings import plain_mapping
@@ -78,14 +78,16 @@ def _points_to(x: Any) -> Iterator[tuple[str, str]]:
     if not bases & {"_Pointer", "CFuncPtr", "c_void_p", "c_char_p", "c_wchar_p"}:
         return
     raw = _native.read(ctypes.addressof(x), ctypes.sizeof(ctypes.c_void_p))
-    at = int.from_bytes(raw or b"", sys.byteorder)
+    if raw is None:  # from_address of memory that is gone: not NULL, but unknown
+        return
+    at = int.from_bytes(raw, sys.byteorder)
     if not at:
         yield POINTS_TO, "nothing: it is NULL"
         return
     kind = type_attribute(type(x), "_type_") if "_Pointer" in bases else None
     of = next((words for name, words in _CHARACTERS if name in bases), f"{at:#x}")
     if kind is not None:
-        of = f"{with_article(kind.__name__)} of {size(ctypes.sizeof(kind))}"
+        of = f"{with_article(type_name(kind))} of {size(ctypes.sizeof(kind))}"
     if isinstance(plain_mapping(Range(Address(at), Address(at + 1))), Unknown):
         yield POINTS_TO, f"{at:#x}, where this process has no memory"
         return
