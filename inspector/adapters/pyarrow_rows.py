@@ -82,7 +82,8 @@ def buffers_of(x: Any) -> Iterator[tuple[str, Any, Elements]]:
     for place, array in arrays_of(x):
         told = arrow_type(array)
         name, code = _NUMBERS.get(told) or (told, _TIMES.get(told.partition("[")[0], ""))
-        for position, buffer in enumerate(array.buffers()):
+        buffers = array.buffers()
+        for position, buffer in enumerate(buffers):
             if buffer is None:
                 continue
             where = f"{place} {_role(array, position)}".strip()
@@ -96,13 +97,13 @@ def buffers_of(x: Any) -> Iterator[tuple[str, Any, Elements]]:
             else:
                 bits = "bits" if position == 0 or told == "bool" else ""
                 octets = bits or ("offsets" if where.endswith("offsets") else "uint8")
-                skip, length = shown_of(array, position, told)
+                skip, length = shown_of(array, buffers, position, told)
                 length = buffer.size if length < 0 else length
                 yield where, buffer, _elements(buffer, array, skip, length, 1, octets, "B")
 
 
-def shown_of(array: Any, position: int, told: str) -> tuple[int, int]:
-    """(first byte, bytes) that an array shows of a buffer of bits, offsets, codes, texts; (0, -1) for all.
+def shown_of(array: Any, buffers: list[Any], position: int, told: str) -> tuple[int, int]:
+    """(first byte, bytes) that an array shows of a buffer of bits, offsets, codes, texts; (0, -1): all.
 
     All of it for nested types, and for characters whose offsets lie in a mapped file: reading those would
     page them in.
@@ -117,7 +118,7 @@ def shown_of(array: Any, position: int, told: str) -> tuple[int, int]:
         fixed = 16 if told in _VIEWS else _fixed_width(array.type)
         own = (first * fixed, length * fixed) if fixed else (0, -1)
         return (first * width, (length + 1) * width) if width else own
-    ends = _ends(array, width) if position == 2 and width else None
+    ends = _ends(array, buffers, width) if position == 2 and width else None
     return (ends[0], ends[1] - ends[0]) if ends is not None else (0, -1)
 
 
@@ -129,9 +130,9 @@ def _fixed_width(kind: Any) -> int:
         return 0
 
 
-def _ends(array: Any, width: int) -> tuple[int, int] | None:
+def _ends(array: Any, buffers: list[Any], width: int) -> tuple[int, int] | None:
     """Where the characters of an array's first text begin and those of its last end; None if not read."""
-    offsets = array.buffers()[1]
+    offsets = buffers[1]
     if offsets is None or not offsets.is_cpu or not len(array):
         return (0, 0) if not len(array) else None
     at = offsets.address + array.offset * width
@@ -140,7 +141,7 @@ def _ends(array: Any, width: int) -> tuple[int, int] | None:
         return None
     read = [_native.read(one, width) for one in (at, at + len(array) * width)]
     begin, end = (int.from_bytes(raw or b"", "little", signed=True) for raw in read)
-    return (begin, end) if None not in read and 0 <= begin <= end <= array.buffers()[2].size else None
+    return (begin, end) if None not in read and 0 <= begin <= end <= buffers[2].size else None
 
 
 def _role(array: Any, position: int) -> str:
