@@ -7,6 +7,7 @@ import programs
 import pytest
 
 from inspector.faces import selftest
+from inspector.facts.machine import Machine
 
 pytestmark = pytest.mark.core
 
@@ -56,3 +57,6 @@ def test_a_check_that_crashes_or_cannot_be_tried_is_told(
         monkeypatch.setattr(selftest, "DEADLINE_S", 1.0)
         (check,) = selftest.selftest(only=("refcount",)).checks
         assert (check.state, check.says) == (state, says)
+        first = str(selftest.report(Machine((check,)))).splitlines()[0]
+        how = "these differ" if state == "no" else "not tried"
+        assert first.strip() == f"0 of 1 mechanism agree with a second method; {how}: refcount."

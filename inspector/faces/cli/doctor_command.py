@@ -38,11 +38,10 @@ def run(options: argparse.Namespace) -> int:
 def _selftest(options: argparse.Namespace) -> int:
     """Draw what the self-test found; a terminal shows which check runs."""
     from inspector.faces.cli.output import show
-    from inspector.faces.selftest import selftest
-    from inspector.report import Report
+    from inspector.faces.selftest import report, selftest
 
     machine = selftest(_says if sys.stderr.isatty() else None)
-    show(Report("doctor", {"machine": machine}), options)
+    show(report(machine), options)
     return EXIT_FINDINGS if any(check.state == "no" for check in machine.checks) else EXIT_DONE
 
 

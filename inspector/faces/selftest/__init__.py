@@ -11,7 +11,10 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from inspector.facts.amounts import counted
+from inspector.facts.answers import Answer, Answers
 from inspector.facts.machine import Check, Machine
+from inspector.report import Report
 
 CHECKS: Final = (
     "refcount",
@@ -44,6 +47,19 @@ def selftest(progress: Callable[[str], None] | None = None, only: tuple[str, ...
             progress(name)
         found.append(_ran(name))
     return Machine(tuple(found))
+
+
+def report(machine: Machine) -> Report:
+    """The checks as a screen, which begins with how many of them agree, and which do not."""
+    by_state = {word: [one.part for one in machine.checks if one.state == word] for word in ("no", "part")}
+    whole = len(machine.checks)
+    agree = whole - sum(map(len, by_state.values()))
+    wrong, untried = (", ".join(parts) for parts in by_state.values())
+    text = f"{agree} of {counted(whole, 'mechanism')} agree with a second method"
+    text += f"; these differ: {wrong}" if wrong else ""
+    text += f"; not tried: {untried}" if untried else ""
+    said = Answer("selftest", f"{text}.", True, (), ("machine.checks",), "", 0)
+    return Report("doctor", {"answers": Answers((said,)), "machine": machine})
 
 
 def _ran(name: str) -> Check:
