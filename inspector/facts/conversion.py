@@ -295,6 +295,8 @@ class Seen:
     """Hooked function pointers in its data, through which it calls Python; searched only if requested."""
     pointers_changed: int = 0
     """Of these, pointers that their owner changed while they were hooked; the tool leaves them as is."""
+    functions_left_out: int = 0
+    """Callables that are not watched because the process has used all its trampolines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,8 +89,10 @@ def _elsewhere(rows: Sequence[Statement], trace: Trace) -> Answer:
     else:
         functions = counted(sum(one.functions_hooked for one in trace.seen), "function")
         modules = counted(len(trace.seen), "module")
-        found = Nothing(f"{functions} of {modules}", "")
-        text = f"No call into native code was seen; {found} were watched."
+        left_out = _left_out(trace)
+        found = Nothing(f"{functions} of {modules}", counted(left_out, "function") if left_out else "")
+        full = f", {left_out:,} not: no trampoline is left" if left_out else ""
+        text = f"No call into native code was seen; {found.covered} were watched{full}."
     return answer(_NO_COPY, text, "statements.rows", certain=found.is_closed, nothing=found)
 
 
@@ -101,8 +103,14 @@ def _not_looked_at(rows: Sequence[Statement], trace: Trace) -> str:
         (unknown, "line"),
         (trace.dropped, "dropped record"),
         (trace.calls_skipped, "skipped call"),
+        (_left_out(trace), "unwatched function"),
     )
     return ", ".join(counted(count, word) for count, word in parts if count)
+
+
+def _left_out(trace: Trace) -> int:
+    """Functions that were not watched because the process had no trampoline left for them."""
+    return sum(one.functions_left_out for one in trace.seen)
 
 
 def _hosted(trace: Trace) -> Iterator[Answer]:

@@ -338,7 +338,9 @@ def _seen(seen: Seen) -> tuple[tuple[Span, ...], ...]:
     share = f"{seen.imports_hooked:,} of {seen.imports:,}" if seen.imports else "-"
     if seen.pointers_hooked:
         share = f"{seen.pointers_hooked:,} by pointer" + (f", {share}" if seen.imports else "")
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(seen.functions_unseen.items()))
+    left_out = {"left out: no trampoline": seen.functions_left_out} if seen.functions_left_out else {}
+    unseen = seen.functions_unseen | left_out
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(unseen.items()))
     return (text(seen.module), text(f"{seen.functions_hooked:,}"), text(share), text(kinds, "dim"))
 
 

@@ -48,8 +48,6 @@ LEFT_OUT: Final = frozenset(("inspector", "zmq", "tornado", "psutil", "debugpy",
 MOVES_STACKS: Final = "greenlet/_greenlet."
 """In the path of the library that copies the C stack away and back. Meanwhile it calls Python with frames
 that are not there, so its import slots are never hooked; its functions are."""
-MOST: Final = 16_000
-"""Most callables hooked at once: the extension has 16,384 trampolines in all."""
 COMPILED: Final = {"pytensor": ("cutils_ext", "lazylinker_ext")}
 """Package -> its modules that it compiles at run time, in folders beside those of its users' modules."""
 
@@ -67,7 +65,6 @@ class Targets:
     types: list[type] = field(default_factory=list)
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     """Module -> kind -> number of callables without a pointer to patch."""
-    left_out: int = 0
     buffers: bool = True
     """Whether types that pass on bytes are hooked for any patterns."""
     _seen: set[int] = field(default_factory=set)
@@ -197,9 +194,6 @@ class Targets:
             self.unseen.setdefault(module, Counter())[type(value).__name__] += 1
 
     def _keep(self, module: str, name: str, value: Any) -> None:
-        if len(self.callables) >= MOST:
-            self.left_out += 1
-            return
         self.callables.append(value)
         self.names.append(f"{module}.{name}")
         self.modules.append(module)

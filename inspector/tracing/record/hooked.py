@@ -3,13 +3,16 @@
 # SPDX-License-Identifier: MIT
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from inspector import _native
 from inspector.facts.conversion import Seen
 from inspector.objects.layouts.r_objects import text_of_na
 from inspector.tracing.arm.targets import Targets, fits
 from inspector.tracing.events.name_tables import NAMED, Tables, library_of
+
+NO_TRAMPOLINE: Final = -1
+"""Instead of a number: CALLS_FULL of native/trace/arm/calls.h."""
 
 
 def told(
@@ -52,6 +55,7 @@ def _seen(
     owners = [name.partition(".")[0] for name in found.modules]
     packages = dict.fromkeys(owners)
     hooked = Counter(one for number, one in zip(numbers, owners, strict=False) if number >= 0)
+    full = Counter(one for number, one in zip(numbers, owners, strict=False) if number == NO_TRAMPOLINE)
     imports = [slot for slot in slots if slot[3] >= NAMED and not slot[11]]
     armed = Counter(slot[1] for slot in imports if slot[3] > NAMED)
     all_ = Counter(slot[1] for slot in imports) + Counter(without_trampoline)
@@ -62,6 +66,7 @@ def _seen(
             functions_unseen=found.unseen_of(package),
             imports_hooked=sum(armed[path] for path in paths),
             imports=sum(all_[path] for path in paths),
+            functions_left_out=full[package],
         )
         for package in packages
         for paths in (_paths_of(package, all_),)

@@ -34,7 +34,9 @@
 #include <unistd.h>
 
 #define TRAMPOLINE_BYTES 16
+enum { REUSED_FROM = 8192 }; // rows; below it a place that is armed again finds its own row
 #define PLACES_HASHED (2 * CALLS_MAX)
+_Static_assert(CALLS_MAX == 65536, "the assembler and `hashed` count to these");
 
 typedef uintptr_t (*call_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
@@ -52,8 +54,10 @@ static call_row rows[CALLS_MAX];
 static uint32_t row_count;
 calls_watch calls_watcher;
 int calls_watches_ends;
-static uint16_t by_place[PLACES_HASHED]; // row number + 1
+static uint32_t by_place[PLACES_HASHED]; // row number + 1
 static uint32_t places_hashed;           // entries of by_place in use
+static uint32_t by_function[CALLS_MAX];  // last row of those whose function has this hash, + 1
+static uint32_t row_before[CALLS_MAX];   // the one before it, + 1
 
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number);
 
@@ -62,7 +66,7 @@ __asm__(".pushsection .text\n"
         ".balign 16\n"
         "calls_trampolines:\n"
         ".set .Ltrampoline_number, 0\n"
-        ".rept 16384\n"
+        ".rept 65536\n"
         ".balign 16\n" MACHINE_CALL_TRAMPOLINE(
             ".Ltrampoline_number", "calls_enter") ".set .Ltrampoline_number, .Ltrampoline_number + 1\n"
                                                   ".endr\n"
@@ -248,8 +252,8 @@ int calls_store(uintptr_t *place, uintptr_t value) {
 }
 
 // The entry of by_place that holds the place's row number, or the empty one where it belongs.
-static uint16_t *hashed(const uintptr_t *place) {
-    size_t at = ((uintptr_t)place >> 3) * 0x9E3779B97F4A7C15ULL >> 49;
+static uint32_t *hashed(const uintptr_t *place) {
+    size_t at = ((uintptr_t)place >> 3) * 0x9E3779B97F4A7C15ULL >> 47;
     while (by_place[at] && rows[by_place[at] - 1].place != place) {
         at = (at + 1) % PLACES_HASHED;
     }
@@ -261,29 +265,40 @@ static void hash_again(void) {
     memset(by_place, 0, sizeof by_place);
     places_hashed = row_count;
     for (uint32_t number = 0; number < row_count; number++) {
-        *hashed(rows[number].place) = (uint16_t)(number + 1);
+        *hashed(rows[number].place) = number + 1;
     }
+}
+
+static uint32_t *hashed_function(call_target function) {
+    return &by_function[(uintptr_t)function * 0x9E3779B97F4A7C15ULL >> 48];
 }
 
 // A disarmed row that calls the same function in the same way, or CALLS_FULL. It can be reused: its
 // trampoline does the same as before for any copy of it.
 static int row_again(int kind, call_convention convention, call_target original) {
-    for (uint32_t number = 0; number < row_count; number++) {
-        const call_row *row = &rows[number];
+    for (uint32_t next = *hashed_function(original); next; next = row_before[next - 1]) {
+        const call_row *row = &rows[next - 1];
         if (!row->owner && row->original == original && row->kind == kind && row->convention == convention) {
-            return (int)number;
+            return (int)next - 1;
         }
     }
     return CALLS_FULL;
+}
+
+static uint32_t row_new(const call_row *row) {
+    uint32_t *last = hashed_function(row->original);
+    rows[row_count] = *row;
+    row_before[row_count] = *last;
+    return (*last = ++row_count) - 1;
 }
 
 static int row_placed(uint32_t number, uintptr_t *place) {
     if (places_hashed >= PLACES_HASHED * 3 / 4) {
         hash_again();
     }
-    uint16_t *known = hashed(place);
+    uint32_t *known = hashed(place);
     places_hashed += !*known;
-    *known = (uint16_t)(number + 1);
+    *known = number + 1;
     rows[number].place = place;
     rows[number].held = *place;
     return (int)number;
@@ -291,22 +306,22 @@ static int row_placed(uint32_t number, uintptr_t *place) {
 
 // A row for the function that the place holds: its old one, a reusable one or a new one; or CALLS_FULL.
 static int row_for(uintptr_t *place, int kind, call_convention convention, call_target original) {
-    const uint16_t *known = hashed(place);
+    const uint32_t *known = hashed(place);
     if (*known) {
         const call_row *row = &rows[*known - 1];
         if (row->original == original && row->kind == kind && row->convention == convention) {
             return *known - 1;
         }
     }
-    int again = row_count >= CALLS_MAX / 2 ? row_again(kind, convention, original) : CALLS_FULL;
+    int again = row_count >= REUSED_FROM ? row_again(kind, convention, original) : CALLS_FULL;
     if (again >= 0) {
         return row_placed((uint32_t)again, place);
     }
     if (row_count == CALLS_MAX) {
         return CALLS_FULL;
     }
-    rows[row_count] = (call_row){original, *place, place, NULL, (uint8_t)kind, (uint8_t)convention, 0};
-    return row_placed(row_count++, place);
+    call_row row = {original, *place, place, NULL, (uint8_t)kind, (uint8_t)convention, 0};
+    return row_placed(row_new(&row), place);
 }
 
 static int is_common(PyObject *owner) {

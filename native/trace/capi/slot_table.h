@@ -12,7 +12,7 @@
 #define GOT_SLOTS 32768 // trampolines of 16 and 32 bytes: 1.5 MiB of text, resident only where used
 
 // Above them, the slots of trace/arm/numpy_table.c: one for each calling module and function of NumPy's.
-enum { NUMPY_CALLERS = 512, NUMPY_ROWS_MAX = 64, GOT_PLACES = GOT_SLOTS + NUMPY_CALLERS * NUMPY_ROWS_MAX };
+enum { NUMPY_CALLERS = 2048, NUMPY_ROWS_MAX = 64, GOT_PLACES = GOT_SLOTS + NUMPY_CALLERS * NUMPY_ROWS_MAX };
 
 // GOT_BORDER records only calls that take or release the GIL, and calls of a callable.
 typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_grade;
