@@ -161,7 +161,8 @@ def _exported(series: Any) -> tuple[Elements, ...]:
 
 def _column(series: Any, position: int) -> Column:
     blocks = _values(series) if series.n_chunks() <= MOST_CHUNKS else ()
-    return Column(series.name(), _type(series, blocks), blocks, position, NOT_SAID, 0)
+    said = _type(series, blocks)
+    return Column(series.name(), said, blocks or _codes(series) or _exported(series), position, NOT_SAID, 0)
 
 
 def _layer(name: str, series: Any) -> Layer:

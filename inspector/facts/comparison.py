@@ -90,6 +90,23 @@ class Values:
     """Columns that were not compared: their formats say nothing of values."""
 
 
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """What two lists, tuples or dicts both reach, through lists, tuples and dicts."""
+
+    common: tuple[str, ...]
+    """Paths, in the left object, of the first mutable objects that both reach."""
+    total: int
+    """How many there are."""
+    equal: bool | Unknown
+    first: str
+    """Path of the first items that differ; "" if there are none."""
+    complete: bool
+    """Whether all objects were looked at; False if the look ended at its bound."""
+    closed: tuple[str, ...]
+    """Names of types that both may reach and whose objects were not looked into."""
+
+
 NOT_COMPARED = Unknown("values are compared only where no byte is shared")
 
 
@@ -107,6 +124,7 @@ class Comparison:
     sides: tuple[Side, ...] = ()
     """The objects; none for two saved reports."""
     values: Values | Unknown = NOT_COMPARED
+    nested: Nested | Unknown = Unknown("lists, tuples and dicts are looked into")
     parts: tuple[PartSharing, ...] = ()
     """The columns of tables, one by one."""
     inside: str = ""

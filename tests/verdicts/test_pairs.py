@@ -1,6 +1,7 @@
 """Answers about two real objects: what they say, and that each index map is true at random indices."""
 
 # SPDX-License-Identifier: MIT
+import copy
 import io
 import random
 import re
@@ -271,7 +272,7 @@ def test_large_values_are_compared_by_sample_and_it_is_said() -> None:
 def test_nothing_is_said_of_what_is_not_known() -> None:
     a = distinct(5)
     assert first(a, object()) == "Whether they share bytes is not known: object lays no bytes open."
-    assert first([a], {1: a}) == "Whether they share bytes is not known: list lays no bytes open."
+    assert first([a], {1: a}) == "A list and a dict; `a[0]` is in both: a change of it is seen in both."
     drawn = str(inspector.Report("x", {"comparison": inspector.compare(a, [1], names=("a", "b"))}))
     assert "list lays no bytes open" in drawn and "looked at  40 B" in drawn
 
@@ -336,9 +337,29 @@ def test_rules_take_facts_alone() -> None:
 def test_objects_in_lists_and_arrays() -> None:
     rows = [object(), object()]
     assert first(rows, rows[:]).startswith("Two lists with the same 2 objects, as a shallow copy has.")
-    assert first(rows, [rows[0], object()]) == "Two lists of 2 items; first different objects at `[1]`."
+    one = "Two lists; `a[0]` is in both: a change of it is seen in both."
+    assert first(rows, [rows[0], object()]) == one
     a = np.array(rows, dtype=object)
     assert first(a, a.copy()) == "No byte in common, but `a` and `b` refer to the same 2 objects."
+
+
+@pytest.mark.quick
+def test_what_a_copy_of_a_dict_has_in_common_with_it() -> None:
+    """A shallow copy, a deep one, and one of which an inner list was put back."""
+    one: dict[str, Any] = {"a": [1000, 2000], "b": {"c": [3]}}
+    other = copy.deepcopy(one)
+    assert first(one, dict(one)).startswith("Two dicts with the same 2 objects, as a shallow copy has.")
+    none = "and no mutable object in common: a change of one is not seen in the other."
+    assert first(one, other) == f"Two dicts with equal items {none}"
+    other["b"] = one["b"]
+    shared = "Two dicts with equal items; `a['b']` is in both: a change of it is seen in both."
+    assert first(one, other) == shared
+    other["a"][1] = 5
+    assert first(one, other).endswith("seen in both; the first difference is at `a['a'][1]`.")
+    arrays = {"x": np.arange(3)}
+    assert first(arrays, {"x": np.arange(3)}).startswith("No byte in common; equal values in item `x`")
+    assert first(arrays, dict(arrays)).startswith("Item `x` shares.")
+    assert first([set[int]()], [object()]).endswith("Inside `object` was not looked.")
 
 
 @pytest.mark.quick

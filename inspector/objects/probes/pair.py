@@ -21,6 +21,7 @@ from inspector.objects.classes import type_name
 from inspector.objects.sharing import values as equality
 from inspector.objects.sharing.items import inside, items
 from inspector.objects.sharing.meetings import Blocks, every_block, judged, meetings, total_of
+from inspector.objects.sharing.nested import nested
 from inspector.objects.sharing.plain import is_plain
 from inspector.objects.sharing.table_values import table_values
 from inspector.objects.sharing.two import of_laid
@@ -91,7 +92,7 @@ def together(
     if len(every) > 2:
         return _several(names, every, facts)
     left, right = every
-    if isinstance(left.blocks, Unknown) is not isinstance(right.blocks, Unknown):
+    if isinstance(left.blocks, Unknown) or isinstance(right.blocks, Unknown):
         left, right = every = [_of_dict(left), _of_dict(right)]
     shared = of_laid((left.subject, left.blocks), (right.subject, right.blocks))
     rows = parts((names[0], names[1]), left, right) if shared.overlap is not False else ()
@@ -106,6 +107,8 @@ def together(
     }
     if shared.overlap is True or same:
         return found
+    if (common := nested(subjects[0], subjects[1], names[0])) is not None:
+        found["nested"] = common
     return found | {"values": values(left, right, shown=not any(map(gives_secret, names)))}
 
 
@@ -194,11 +197,18 @@ def _strided(block: Elements) -> Strided:
     )  # fmt: skip
 
 
+def _adapter(one: Laid) -> Any:
+    """The adapter of an object, of a dict of arrays that of its first array; None if there is none."""
+    x = one.subject.get()
+    x = next(iter(x.values())) if one.word == "item" else x
+    return adapter_of(type(x))
+
+
 def values(a: Laid, b: Laid, shown: bool) -> Values | Unknown:
     """Whether two objects of one block each, or two lists, hold equal elements. `shown`: with the values."""
-    if (found := items(a.subject, b.subject, shown)) is not None:
+    if not (a.count and b.count) and (found := items(a.subject, b.subject, shown)) is not None:
         return found
-    adapters = [adapter_of(type(one.subject.get())) for one in (a, b)]
+    adapters = [_adapter(one) for one in (a, b)]
     if a.count and b.count and adapters[0] is not None and adapters[1] is not None:
         if max(a.count, b.count) > MOST_COLUMNS:
             return Unknown(f"values of at most {MOST_COLUMNS} columns are compared")

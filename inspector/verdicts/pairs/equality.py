@@ -6,7 +6,8 @@ from math import prod
 
 from inspector.facts.amounts import size
 from inspector.facts.answers import Answer
-from inspector.facts.comparison import Comparison, Side, Strided, Values
+from inspector.facts.comparison import Comparison, Nested, Side, Strided, Values
+from inspector.facts.nothing import Nothing
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.words import code
 from inspector.verdicts.pairs.index_map import operand
@@ -59,9 +60,11 @@ def apart(found: Comparison) -> Answer | None:
 def contents(found: Comparison) -> Answer | None:
     """Two lists, tuples or dicts with the same items."""
     values = found.values
+    left, right = (short(side.type_name) for side in found.sides)
+    if not isinstance(found.nested, Unknown) and (isinstance(values, Unknown) or not values.equal):
+        return _nested(found, found.nested, f"Two {left}s" if left == right else f"A {left} and a {right}")
     if isinstance(values, Unknown) or found.sharing.overlap is False:
         return None
-    left, right = (short(side.type_name) for side in found.sides)
     if values.what == "values":
         return _plain(found, values, left)
     kinds = f"Two {left}s" if left == right else f"A {left} and a {right}"
@@ -73,11 +76,28 @@ def contents(found: Comparison) -> Answer | None:
         one, other = code(found.left), code(found.right)
         change = f"A change of {one} itself is not seen in {other}; one of an item is."
         return answer("same-items", f"{said} {change}", found, EVIDENCE[1:], certain=_all(values))
-    if left == "dict":
-        return None
-    items = "1 item" if values.total == 1 else f"{values.total:,} items"
-    said = f"{kinds} of {items}; first different objects at `[{values.first[0]}]`"
-    return answer("different-items", f"{said}.", found, EVIDENCE[1:])
+    return None
+
+
+def _nested(found: Comparison, inside: Nested, kinds: str) -> Answer:
+    """Two containers with different objects: what both reach, and whether they are equal."""
+    certain = inside.complete and not inside.closed
+    evidence = ("comparison.nested",)
+    items = " with equal items" if inside.equal is True else ""
+    differs = f"; the first difference is at {code(inside.first)}" if inside.first else ""
+    differs = "; one has more items than the other" if inside.first == found.left else differs
+    unseen = f" Inside {listed(inside.closed)} was not looked." if inside.closed else ""
+    if inside.total:
+        verb, one = ("is", "it") if inside.total == 1 else ("are", "one of them")
+        rest = [f"{inside.total - 3:,} more"] if inside.total > 3 else []
+        both = f"{listed(inside.common[:3], more=rest)} {verb} in both: a change of {one} is seen in both"
+        return answer("common-items", f"{kinds}{items}; {both}{differs}.", found, evidence)
+    covered = "all that both reach" if inside.complete else "the first 20,000 objects of each"
+    nothing = Nothing(covered, ", ".join(f"inside {kind}" for kind in inside.closed))
+    none = f"{items} and no mutable object in common" if items else "; no mutable object is in both"
+    after = ": a change of one is not seen in the other" if certain else ""
+    said = f"{kinds}{none}{after}{differs}.{unseen}"
+    return answer("no-common-items", said, found, evidence, certain=certain, nothing=(nothing,))
 
 
 def _plain(found: Comparison, values: Values, kind: str) -> Answer:

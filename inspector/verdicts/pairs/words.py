@@ -16,9 +16,9 @@ MOST_NAMED = 4
 """Names in a sentence; the rest is counted."""
 
 
-def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """As in "`x`, `y` and `z`"; "`x`, `y` and 5 more"."""
-    shown = [code(name) for name in names]
+def listed(names: Sequence[str], most: int = MOST_NAMED, more: Sequence[str] = ()) -> str:
+    """As in "`x`, `y` and `z`"; "`x`, `y` and 5 more". `more`: words that follow the names."""
+    shown = [*(code(name) for name in names), *more]
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(names) - most + 1:,} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
