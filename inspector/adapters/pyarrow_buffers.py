@@ -204,11 +204,15 @@ class PyarrowBuffers(Adapter):
         )
 
     def _dangers(self, x: Any) -> Iterator[Finding]:
-        """A NumPy array whose bytes this array shows can still be written."""
+        """A NumPy array whose bytes this array shows can still be written: others refer to it too."""
         from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 
-        owners = (owner for _, owner in self.holds(x) if is_array(owner))
-        if any(not block.readonly for owner in owners for block in NUMPY.elements(owner)):
+        held: dict[int, set[int]] = {}
+        for _, buffer, _ in buffers_of(x):
+            held.setdefault(id(self.owner(buffer)), set()).add(_root(buffer).address)
+        boxes = {id(owner): _native.Subject(owner) for _, owner in self.holds(x) if is_array(owner)}
+        others = [box for at, box in boxes.items() if (box.refcount() or 0) > len(held[at])]
+        if any(not block.readonly for box in others for block in NUMPY.elements(box.get())):
             what = "a write to the ndarray changes this array, which pyarrow assumes to be immutable"
             yield finding("unnoticed-write", what, do="pa.array(x.copy()), or x.flags.writeable = False")
 

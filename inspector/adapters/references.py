@@ -5,8 +5,9 @@ import functools
 import weakref
 from typing import Any
 
-from inspector.adapters.base import Adapter
+from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, attribute
+from inspector.facts.amounts import with_article
 
 _CACHED = type(functools.lru_cache(len))
 
@@ -28,10 +29,12 @@ class References(Adapter):
     def layers(self, x: Any) -> Told:
         """freed if the referent was freed; partially materialized if results are cached."""
         if type(x) is weakref.ref:
-            alive = x() is not None
+            kind = type(x())
+            alive = kind is not type(None)
             value: Any = "computed" if alive else "closed"
             seen = (attribute("x()", "an object" if alive else "None"),)
-            wrapper = Layer("wrapper", "ReferenceType", value, "heap" if alive else "none", "view", seen)
+            what = f"ReferenceType to {with_article(type_name(kind))}" if alive else "ReferenceType"
+            wrapper = Layer("wrapper", what, value, "heap" if alive else "none", "view", seen)
             return Told((wrapper,), state="view" if alive else "freed")
         kept = x.cache_info().currsize
         value = "partial" if kept else "lazy"

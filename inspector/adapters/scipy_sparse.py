@@ -39,6 +39,10 @@ class SparseMatrices(Holder):
             if is_array(found):
                 yield name, found
 
+    def order(self, x: Any) -> str:
+        """The format."""
+        return type_name(type(x)).partition("_")[0]
+
     def layers(self, x: Any) -> Told:
         """computed, in fewer bytes than its shape implies; an operator is lazy and never materialized."""
         name, shape = type_name(type(x)), stored(x, "shape") or stored(x, "_shape")

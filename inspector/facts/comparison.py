@@ -107,6 +107,7 @@ class Nested:
     """Names of types that both may reach and whose objects were not looked into."""
 
 
+NO_CONTAINERS = Unknown("lists, tuples and dicts are looked into")
 NOT_COMPARED = Unknown("values are compared only where no byte is shared")
 
 
@@ -124,7 +125,7 @@ class Comparison:
     sides: tuple[Side, ...] = ()
     """The objects; none for two saved reports."""
     values: Values | Unknown = NOT_COMPARED
-    nested: Nested | Unknown = Unknown("lists, tuples and dicts are looked into")
+    nested: Nested | Unknown = NO_CONTAINERS
     parts: tuple[PartSharing, ...] = ()
     """The columns of tables, one by one."""
     inside: str = ""

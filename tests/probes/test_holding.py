@@ -129,3 +129,27 @@ def test_a_mask_is_told_beside_the_data() -> None:
     x = np.ma.masked_greater(np.zeros(MB), 5)
     x[0] = np.ma.masked
     assert first(x).endswith(", and a mask of 1.0 MB.")
+
+
+def test_one_object_that_is_easily_taken_for_many_is_said_first() -> None:
+    """`[[]] * 3`, `dict.fromkeys(..., [])`, a default that all calls share; not three equal lists."""
+    same = [1]
+    said = " items are one and the same list: a change of it is seen in all."
+    assert first([[1]] * 3).startswith(f"Its 3{said}")
+    assert first(dict.fromkeys("ab", same)).startswith(f"Its 2{said}")
+    assert said not in first([[1]] * 3000), "a thousand are looked at"
+    assert said not in first([[1], [1]]) + first([[1]]) + first([5000] * 3)
+
+    def keep(x: object, kept: list[object] = [], *, by: int = 3) -> None:
+        kept.append(x)
+
+    keep(1)
+    assert first(keep).startswith("Its default of `kept` is one list (1 item) for all calls.")
+    assert "default" not in first(failed)
+
+
+def test_a_weak_reference_tells_the_type_it_refers_to() -> None:
+    kind = type("Kept", (), {})
+    kept, made = kind(), weakref.ref(kind())
+    assert first(weakref.ref(kept)) == "Refers to a Kept and does not keep it alive."
+    assert first(made) == "The object that it referred to is gone."

@@ -134,11 +134,24 @@ def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
         yield from ((Place(f".{name}"), one) for name, one in islice(kept.items(), MOST_PAIRS))
     elif _is_exception(type(x)):
         yield from ((Place(f"{name} of {function}"), one) for name, function, one in variables(x))
-    elif type(x) is types.FunctionType and x.__closure__:
-        for name, cell in zip(x.__code__.co_freevars, x.__closure__, strict=True):
+    elif type(x) is types.FunctionType:
+        for name, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=False):
             yield from ((Place(name), one) for one in referents((cell,)))
+        yield from ((Place(f"{name}="), one) for name, one in _defaults(x) if _is_sized(one))
     elif any(type(x) is one for one in (*_WRAPPERS, *ITERATORS)):
         yield from ((Place(), one) for one in referents((x,)))
+
+
+def _defaults(x: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    """The arguments of a function with a default value, and these."""
+    given = x.__defaults__ or ()
+    code = x.__code__
+    yield from zip(code.co_varnames[code.co_argcount - len(given) : code.co_argcount], given, strict=True)
+    yield from list((x.__kwdefaults__ or {}).items())
+
+
+def _is_sized(x: Any) -> bool:
+    return any(type(x) is one for one in (list, dict, set))
 
 
 def _key(key: Any) -> str:

@@ -36,6 +36,15 @@ def gone(facts: Facts) -> Iterator[Answer]:
         yield answer(state, words[state], "materialization.state")
 
 
+def weak(facts: Facts) -> Iterator[Answer]:
+    """A weak reference whose object lives."""
+    fact, found = known(facts, "materialization"), known(facts, "object")
+    if fact is not None and found is not None and found.type_name.startswith("weakref."):
+        _, _, what = fact.layers[0].what.partition(" to ")
+        if what:
+            yield answer("weak", f"Refers to {what} and does not keep it alive.", "materialization.layers")
+
+
 def not_computed(facts: Facts) -> Iterator[Answer]:
     """Lazy, pending or partly there: what it waits for, and what it keeps until then."""
     fact = known(facts, "materialization")

@@ -55,7 +55,19 @@ def weight(facts: Facts) -> Iterator[Answer]:
         text = (
             f"More than {size(total)} in all{inside}: {counted(held.objects, 'object')} inside were counted."
         )
-    yield answer("weight", text, "object.size_bytes", "contents.bytes", costs_bytes=total)
+    alike = f"{said} " if (said := _one_for_all(held, found.length)) else ""
+    yield answer("weight", f"{alike}{text}", "object.size_bytes", "contents.bytes", costs_bytes=total)
+
+
+def _one_for_all(held: Contents, length: int | Unknown) -> str:
+    """A list whose items are one list, or a default value that is a list: easily taken for many."""
+    for item in held.items:
+        kind = item.what.partition(" ")[0]
+        if item.key.endswith("="):
+            return f"Its default of {code(item.key[:-1])} is one {item.what} for all calls."
+        if item.places == length and item.places > 1 and kind in ("list", "dict", "set"):
+            return f"Its {item.places:,} items are one and the same {kind}: a change of it is seen in all."
+    return ""
 
 
 def _share(part: int, whole: int) -> str:

@@ -14,7 +14,7 @@ from inspector.facts.namespace import NOT_ASKED
 from inspector.facts.parts import Parts
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, ImmortalType, Unknown
-from inspector.verdicts.answers.existing import gone, mapped, not_computed, virtual
+from inspector.verdicts.answers.existing import gone, mapped, not_computed, virtual, weak
 from inspector.verdicts.answers.holding import weight
 from inspector.verdicts.answers.index import Grid, part_of
 from inspector.verdicts.answers.keeping import is_much
@@ -44,12 +44,14 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
     """One sentence on what the object is, or none where the headline says it all."""
     rules = (
         gone,
+        weak,
         _table,
         not_computed,
         mapped,
         _shared_until_written,
         _pointer,
         _view,
+        _of_base,
         _blocks,
         virtual,
         _owner,
@@ -123,6 +125,22 @@ def _view(facts: Facts) -> Iterator[Answer]:
         return
     text = f"A view of {_of_whom(base)}{f': {part}' if part else ''}{_mask(facts)}."
     yield answer("view-of", text, "buffer.holders", "layout.strides_bytes", about=(name,))
+
+
+def _of_base(facts: Facts) -> Iterator[Answer]:
+    """A view whose base does not tell whether it owns the bytes: a series of polars."""
+    buffer = known(facts, "buffer")
+    if buffer is None or buffer.owns is not False or len(buffer.holders) != 1:
+        return
+    base = buffer.holders[0]
+    if not isinstance(base.owns, Unknown) or not is_whole(buffer, base):
+        return
+    if name := holder_name(base) or base.shown_by:
+        text = f"A view of {code(name)}: all {size(number(base.bytes))}."
+    else:
+        kind = with_article(base.type_name.rpartition(".")[2])
+        text = f"Has {size(number(base.bytes))}, which its base keeps, {kind}."
+    yield answer("view-of", text, "buffer.holders", "buffer.range", about=(name,))
 
 
 def _mask(facts: Facts) -> str:

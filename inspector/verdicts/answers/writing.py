@@ -38,7 +38,9 @@ def writing(name: str, facts: Facts) -> Iterator[Answer]:
 
 
 def _changes_base(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
-    base = root(buffer)
+    base, found = root(buffer), known(facts, "object")
+    if found is not None and library(found.type_name) == "Arrow":
+        return  # Arrow writes to none of its arrays
     if buffer.owns is not False or buffer.readonly is not False or base is None or buffer.logical_bytes == 0:
         return
     other = holder_name(base) or base.shown_by
