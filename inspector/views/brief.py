@@ -169,13 +169,15 @@ def _in_ram(facts: Mapping[str, Any], buffer: Buffer) -> str:
     if not isinstance(pages, Residency) or not pages.span_bytes:
         return ""
     where = "" if isinstance(buffer.mapping, Unknown) else _where(buffer.mapping)
+    is_file = where.startswith(", file")  # whose pages the kernel may keep in RAM for others
+    there = "read in" if is_file else "in RAM"
     if pages.resident_bytes == pages.span_bytes:
-        return f"all in RAM{where}"
+        return f"all {there}{where}"
     if pages.zero_page_bytes and not pages.resident_bytes:
         return f"page of zeros{where}"
     share = 100 * pages.resident_bytes / pages.span_bytes
     said = f"{share:.0f} %" if share >= 1 else "under 1 %" if share else "none"
-    return f"{said} in RAM{where}"
+    return f"{said} {there}{where}"
 
 
 def _where(mapping: Any) -> str:

@@ -6,11 +6,13 @@ import ctypes
 import functools
 import gc
 import io
+import mmap
 import sys
 import types
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -153,3 +155,14 @@ def test_a_weak_reference_tells_the_type_it_refers_to() -> None:
     kept, made = kind(), weakref.ref(kind())
     assert first(weakref.ref(kept)) == "Refers to a Kept and does not keep it alive."
     assert first(made) == "The object that it referred to is gone."
+
+
+def test_a_mapped_file_tells_what_this_process_has_read_of_it(tmp_path: Path) -> None:
+    """The kernel has all of it in its cache, as it was just written."""
+    path = tmp_path / "numbers"
+    path.write_bytes(bytes(MB))
+    x = np.memmap(path, "u1", "r")
+    assert first(x) == "The 1.0 MB are in the file `numbers`; this process has read none of them yet."
+    assert x[:: mmap.PAGESIZE].sum() == 0
+    assert first(x) == "The 1.0 MB are those of the file `numbers`, all read by this process."
+    assert "all read in, file numbers" in str(inspector.inspect(x))

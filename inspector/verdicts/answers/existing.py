@@ -105,7 +105,7 @@ def _in_memory(fact: Materialization) -> str:
 
 
 def mapped(facts: Facts) -> Iterator[Answer]:
-    """Bytes of a file: how many of its pages are in memory."""
+    """Bytes of a file: how many of its pages this process has; the kernel may have more in its cache."""
     fact, buffer = known(facts, "materialization"), known(facts, "buffer")
     if fact is None or buffer is None or fact.state != "memory-mapped" or isinstance(buffer.mapping, Unknown):
         return
@@ -115,11 +115,11 @@ def mapped(facts: Facts) -> Iterator[Answer]:
     file = code(buffer.mapping.file.rpartition("/")[2])
     whole = -(-pages.span_bytes // pages.page_bytes)
     there = -(-pages.resident_bytes // pages.page_bytes)
-    text = f"{there:,} of {counted(whole, 'page')} are in memory, the rest is in the file {file}."
+    text = f"This process has read {there:,} of {counted(whole, 'page')}; the rest is in the file {file}."
     if there == whole:
-        text = f"The {size(number(buffer.logical_bytes))} are those of the file {file}, all in memory now."
+        text = f"The {size(number(buffer.logical_bytes))} are those of the file {file}, all read by this process."
     elif not there:
-        text = f"The {size(number(buffer.logical_bytes))} are in the file {file}; none is in memory yet."
+        text = f"The {size(number(buffer.logical_bytes))} are in the file {file}; this process has read none of them yet."
     yield answer(
         "mapped-file", text, "buffer.mapping", "materialization.layers", costs_bytes=pages.span_bytes
     )
