@@ -18,6 +18,7 @@ from inspector.adapters.holders import also_held, is_array, owner_address, whose
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.adapters.told import Evidence, Told
 from inspector.facts.memory import Range
+from inspector.facts.buffer import CATEGORIES
 from inspector.facts.unknown import Unknown
 
 _get = object.__getattribute__
@@ -74,11 +75,7 @@ class PandasFrames(Adapter):
 
     def referred(self, x: Any) -> tuple[Elements, ...]:
         """The categories of its columns."""
-        series = type_name(type(x)) in ("DataFrame", "Series")
-        kept = [block.values for block in _blocks(x)] if series else [stored(x, "_data")]
-        dtypes = (_attribute(one, "_dtype") for one in kept if _is_known(type(one)))
-        found = (_attribute(one, "_categories") for one in dtypes if _is_known(type(one)))
-        return tuple(block for one in found if _is_known(type(one)) for block in self.elements(one))
+        return tuple(block for one in _categories(x) for block in self.elements(one))
 
     def roots(self, x: Any) -> tuple[Range, ...]:
         """The whole buffers of its Arrow arrays."""
@@ -125,10 +122,11 @@ class PandasFrames(Adapter):
                 ("RangeIndex", str(x._range)),
                 ("materialized", "yes" if made else "no: a range has no bytes"),
             )
+        kept = tuple((CATEGORIES, f"{len(one):,}") for one in _categories(x))
         if type_name(type(x)) not in ("DataFrame", "Series"):
-            return ()
+            return kept
         blocks = [_title(block) for block in islice(_blocks(x), MOST_NAMED)]
-        return (("blocks", ", ".join(blocks) or "none"), ("copy-on-write", _copy_on_write(x)))
+        return (("blocks", ", ".join(blocks) or "none"), ("copy-on-write", _copy_on_write(x)), *kept)
 
     def layers(self, x: Any) -> Told:
         """From pandas_layers: blocks with their holders, caches of indexes."""
@@ -160,6 +158,17 @@ def arrays(x: Any) -> tuple[Any, ...]:
         codes = (code for code in list.__iter__(_get(x, "_codes")) if is_array(code))
         return (*codes, *(array for level in list.__iter__(_get(x, "_levels")) for array in arrays(level)))
     return tuple(_inner(_get(x, "_data")))
+
+
+def _categories(x: Any) -> Iterator[Any]:
+    """The index of categories of each of its columns that has some."""
+    if type_name(type(x)) in ("DataFrame", "Series"):
+        kept = [block.values for block in _blocks(x)]
+    else:
+        kept = [x, stored(x, "_data")]
+    dtypes = (_attribute(one, "_dtype") for one in kept if _is_known(type(one)))
+    found = (_attribute(one, "_categories") for one in dtypes if _is_known(type(one)))
+    yield from (one for one in found if _is_known(type(one)))
 
 
 def holds_plain_array(x: Any) -> bool:

@@ -7,6 +7,8 @@ from inspector.facts.unknown import Address, Unknown
 
 POINTS_TO = "points to"
 """Name of the fact that says where a pointer leads."""
+CATEGORIES = "categories"
+"""Name of the fact that says how many categories the codes of a column name."""
 ONE_BLOCK = Unknown("it is not one strided block")
 
 

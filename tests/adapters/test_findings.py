@@ -66,3 +66,26 @@ def test_a_slice_of_arrow_s_buffers_says_what_it_keeps(pa: Any) -> None:
     before = pa.total_allocated_bytes()
     del part
     assert before - pa.total_allocated_bytes() >= 800_000
+
+
+def test_an_array_of_numpy_that_only_arrow_holds_can_be_written_by_nobody(pa: Any) -> None:
+    mine = np.arange(8.0)
+    halves = pa.chunked_array([pa.array(mine)[:4], pa.array(mine)[4:]])
+    table = pa.table({"a": np.arange(8.0), "b": np.arange(8.0)})  # an assert would keep them
+    assert inspector.materialization(table).findings == ()
+    assert slugs(inspector.materialization(halves)) == {"unnoticed-write"}
+    del mine
+    assert inspector.materialization(halves).findings == ()
+
+
+def test_a_part_of_a_column_of_categories_keeps_them_all() -> None:
+    """And the advice drops them."""
+    pd = pytest.importorskip("pandas")
+    column = pd.Series([f"v{n}" for n in range(100)]).astype("category")
+    part = column[:3]
+    report = inspector.inspect(part, name="part")
+    (row,) = [one for one in report.answers.rows if one.slug == "keeps-categories"]
+    advice = "part.cat.remove_unused_categories()"
+    assert row.text == f"Keeps all 100 categories for its 3 values: `{advice}` drops the others."
+    assert len(eval(advice).cat.categories) == 3
+    assert all(one.slug != row.slug for one in inspector.inspect(column, name="column").answers.rows)

@@ -79,3 +79,17 @@ def test_a_subclass_is_not_believed(pl: Any, look: Look) -> None:
             raise AssertionError("asked")
 
     assert isinstance(inspector.materialization(Series.__new__(Series)).state, Unknown)
+
+
+def test_texts_dates_and_lists_of_a_frame_are_compared_by_their_buffers(pl: Any) -> None:
+    frame = pl.DataFrame({"n": [1, 2], "s": ["a", "b" * 20], "l": [[1], [2, 3]]})
+    frame = frame.with_columns(d=pl.col("n").cast(pl.Date))
+    said = inspector.compare(frame.with_columns(n=pl.col("n") + 1), frame, names=("a", "b")).answers[0].text
+    assert said.startswith("Columns `s`, `l` and `d` share, `n` does not.")
+
+
+def test_an_array_over_a_column_names_it(pl: Any) -> None:
+    frame = pl.DataFrame({"n": range(100)})
+    x = frame["n"].to_numpy()
+    report = inspector.inspect(x, name="x")
+    assert report.answers.rows[0].text == "A view of `frame['n']`: all 800 B."

@@ -93,3 +93,11 @@ def test_the_first_sentence_on_a_sparse_matrix(sparse: Any) -> None:
     assert "as one dense array it would be 80 kB" in first(wide)
     assert first(full).endswith("as one dense array it would be only 128 B.")
     assert re.fullmatch(r"[\d.]+ kB in all\.", first(x[:100, :100].todok()))
+
+
+def test_one_matrix_in_two_formats_is_not_called_different(sparse: Any) -> None:
+    """Its arrays hold the same elements in another order."""
+    x = sparse.random(20, 20, 0.3, format="csr", random_state=1)
+    said = str(inspector.compare(x, x.tocsc()))
+    assert "No byte in common." in said and "different values" not in said
+    assert "equal values" in str(inspector.compare(x, x.copy()))

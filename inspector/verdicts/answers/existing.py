@@ -115,11 +115,12 @@ def mapped(facts: Facts) -> Iterator[Answer]:
     file = code(buffer.mapping.file.rpartition("/")[2])
     whole = -(-pages.span_bytes // pages.page_bytes)
     there = -(-pages.resident_bytes // pages.page_bytes)
+    total = size(number(buffer.logical_bytes))
     text = f"This process has read {there:,} of {counted(whole, 'page')}; the rest is in the file {file}."
     if there == whole:
-        text = f"The {size(number(buffer.logical_bytes))} are those of the file {file}, all read by this process."
+        text = f"The {total} are those of the file {file}, all read by this process."
     elif not there:
-        text = f"The {size(number(buffer.logical_bytes))} are in the file {file}; this process has read none of them yet."
+        text = f"The {total} are in the file {file}; this process has read none of them yet."
     yield answer(
         "mapped-file", text, "buffer.mapping", "materialization.layers", costs_bytes=pages.span_bytes
     )

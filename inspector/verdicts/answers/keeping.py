@@ -6,6 +6,7 @@ from typing import Any
 
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
+from inspector.facts.buffer import CATEGORIES
 from inspector.facts.refs import LAST_RESULT, Owner, Scan
 from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.verdicts.answers.copying import copy_of
@@ -57,6 +58,19 @@ def keeping(name: str, facts: Facts) -> Iterator[Answer]:
         do=copy,
         costs_bytes=whole,
     )
+
+
+def categories(name: str, facts: Facts) -> Iterator[Answer]:
+    """A column of fewer values than categories: a part of a longer one, which keeps them all."""
+    buffer, layout = known(facts, "buffer"), known(facts, "layout")
+    many = dict(buffer.facts).get(CATEGORIES, "") if buffer is not None else ""
+    if not many or layout is None or len(layout.shape) != 1 or int(many.replace(",", "")) <= layout.shape[0]:
+        return
+    is_series = known(facts, "object").type_name.endswith(".Series")
+    do = f"{name}{'.cat' if is_series else ''}.remove_unused_categories()"
+    values = counted(layout.shape[0], "value")
+    text = f"Keeps all {many} categories for its {values}: {code(do)} drops the others."
+    yield answer("keeps-categories", text, "buffer.facts", about=(name,), do=do)
 
 
 def _larger_buffers(name: str, own: int, facts: Facts) -> Iterator[Answer]:
