@@ -17,8 +17,8 @@ from inspector.adapters.base import Adapter, Column, Elements, stored, type_modu
 from inspector.adapters.holders import also_held, is_array, owner_address, whose
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.adapters.told import Evidence, Told
-from inspector.facts.memory import Range
 from inspector.facts.buffer import CATEGORIES
+from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 
 _get = object.__getattribute__
