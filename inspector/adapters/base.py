@@ -140,6 +140,14 @@ class Adapter:
         """Whether it has elements, and nothing says where they lie."""
         return False
 
+    def boxed(self, x: Any) -> bool:
+        """Whether its elements are Python objects in lists or dicts, which are not read."""
+        return False
+
+    def placing(self, x: Any) -> tuple[Elements, ...]:
+        """Those of its blocks that say where its values stand, as the indices of a sparse matrix do."""
+        return ()
+
     def referred(self, x: Any) -> tuple[Elements, ...]:
         """Values that numbers among its elements stand for, as codes do for categories."""
         return ()

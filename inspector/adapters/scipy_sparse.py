@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from inspector.adapters.base import stored, type_name
+from inspector.adapters.base import Elements, stored, type_name
 from inspector.adapters.holders import Holder, blocks, is_array
 from inspector.adapters.told import Layer, Told, attribute, recipe
 from inspector.facts.unknown import Unknown
@@ -42,6 +42,14 @@ class SparseMatrices(Holder):
     def order(self, x: Any) -> str:
         """The format."""
         return type_name(type(x)).partition("_")[0]
+
+    def placing(self, x: Any) -> tuple[Elements, ...]:
+        """All its arrays but `data`."""
+        return tuple(block for name, array in self.held(x) if name != "data" for block in blocks(array))
+
+    def boxed(self, x: Any) -> bool:
+        """dok keeps a dict, lil lists."""
+        return type_name(type(x))[:3] in ("dok", "lil")
 
     def layers(self, x: Any) -> Told:
         """computed, in fewer bytes than its shape implies; an operator is lazy and never materialized."""

@@ -3,13 +3,15 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from inspector.facts.conversion import Loss, Materialized, Site
 from inspector.facts.memory import Range
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 
+OBJECTS: Final = Unknown("its elements are Python objects, which are not read")
+"""Of a matrix in lists or a dict: why nothing says what of it a value has."""
 Relation = Literal["same object", "view", "in place", "apart", "unknown"]
 """A value against the names of its statement. apart: no byte in common with any of them."""
 Did = Literal[
@@ -58,6 +60,7 @@ class Bound:
     of: str
     """The name of the statement that it is, or shares bytes with; for `apart` what it was compared with."""
     shared_bytes: int | Unknown
+    """Of a value apart from `of` that holds other bytes too, as a pickle does: how many are copied ones."""
     values: Literal["equal", "different", ""]
     """Its elements against those of `of`; "": not compared."""
     compared_all: bool
@@ -79,7 +82,8 @@ class Bound:
     more: bool = False
     """Whether further passes of the statement were not looked at."""
     beside: str = ""
-    """The operand that the other parts of the same value are a view of; these parts have no byte of it."""
+    """The operand that the other parts of the same value are a view of; these parts have no byte of it. Of a
+    value written in place: what was copied into it, as it is written."""
     operands: tuple[Range, ...] = ()
     """Where the first blocks of the operands lay before the statement."""
     uniform: bool = False

@@ -13,6 +13,7 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.sharing.meetings import Blocks, judged, meetings
 
 MAPS = Path("/proc/self/maps")
+FEW = 8
 MOST_BLOCKS = 64
 """Blocks of an object whose mapping is looked up."""
 PRIVATE = "{} maps the file privately (copy-on-write): a page that was written is its own"
@@ -68,6 +69,18 @@ def by_file(left: Blocks, right: Blocks) -> Sharing | None:
             if (found := _shared(a, first, b, second)) is not None:
                 return found
     return None
+
+
+def of_file(blocks: Blocks) -> str:
+    """The path of the file, or of the shared memory, whose pages all blocks are, as `mmap` gives them.
+
+    "" of other memory, of private mappings, of many blocks, and if the kernel cannot be asked of an address.
+    """
+    some = [block.range for block in blocks if block.range.bytes] if len(blocks) <= FEW else []
+    asked = {_native.mapping_at(place) for one in some for place in (one.start, one.stop - 1)}
+    found = {one[4] if one and one[2].endswith("s") else "" for one in asked}
+    path = found.pop() if len(found) == 1 else ""
+    return path if path.startswith("/") and not path.startswith("/dev/zero") else ""
 
 
 def _may_be_of_file(block: Elements) -> bool:

@@ -120,7 +120,7 @@ def gathered(block: Elements, order: str, whole_bytes: int) -> bytes | None:
     size, span = block.itemsize_bytes, block.range
     axes = list(zip(block.shape, block.strides_bytes, strict=True))
     axes = axes if order == "C" else axes[::-1]
-    if max(span.bytes, block.size * size) > whole_bytes or not _in_memory(span.start, span.stop):
+    if max(span.bytes, block.size * size) > whole_bytes or not is_in_memory(span.start, span.stop):
         return None
     raw = _native.read(span.start, span.bytes)
     if raw is None:
@@ -163,7 +163,7 @@ def _run(raw: bytes, start: int, count: int, step: int, size: int) -> bytes:
     return b"".join(raw[at : at + size] for at in range(start, start + count * step, step))
 
 
-def _in_memory(start: int, stop: int) -> bool:
+def is_in_memory(start: int, stop: int) -> bool:
     """Whether every page of a range is in memory, so that reading brings none in."""
     found = _native.residency(((start, stop, 0),), 1)
     return found is not None and sum(found[1:5]) >= stop - start

@@ -60,8 +60,13 @@ def _cast(written: Written, before: Any, after: Any) -> Iterator[Loss]:
     """At most one: the elements that a cast to another type of numbers changed; by sample of long columns."""
     found = columns.cast(before, after) if before is not None and after is not None else None
     if found is not None:
-        loss = _loss(written, found.rule, found.told, found.compared, len(before))
-        yield replace(loss, largest_error=found.error)
+        yield loss_of(written, converter(written), found, len(before))
+
+
+def loss_of(written: Written, function: str, found: columns.Cast, of: int) -> Loss:
+    """What a cast of so many elements lost."""
+    loss = _loss(written, found.rule, found.told, found.compared, of)
+    return replace(loss, function=function, largest_error=found.error)
 
 
 def _loss(

@@ -15,25 +15,31 @@ from inspector.adapters.base import Elements, stored
 from inspector.adapters.formats import letter
 from inspector.adapters.registry import adapter_of
 from inspector.facts.memory import Range
-from inspector.facts.statements import Relation
+from inspector.facts.statements import OBJECTS, Relation
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_name
 from inspector.objects.sharing.chosen import cast_of, chosen_from, uniform
 from inspector.objects.sharing.made_from import made_from
-from inspector.objects.sharing.meetings import Blocks, blocks_in, judged, meetings, total_of
-from inspector.objects.sharing.one_file import by_file
+from inspector.objects.sharing.meetings import Blocks, judged, meetings, total_of
+from inspector.objects.sharing.one_file import by_file, of_file
+from inspector.objects.sharing.runs import held_in
 from inspector.objects.sharing.values import SAMPLE, same_items
 from inspector.objects.sharing.values import values as compared
+from inspector.sessions.statements.elements import (
+    MOST_ITEMS,
+    OFFSETS,
+    bytes_of,
+    elements_of,
+    is_boxed,
+    ranges_of,
+    size_of,
+)
 
 NONE: Final = ()
-"""What `read` returns for a name without a value."""
-_SIMPLE: Final = frozenset((int, float, complex, bool, str, type(None), type, range, slice))
-"""Types whose objects have no elements that a statement could copy."""
-RANGES: Final = 8
-MOST_ITEMS: Final = 64
+_TYPED: Final = {1: "bB", 2: "hHe", 4: "iIf", 8: "qQd"}
+"""Bytes of a number -> the letters of struct that read it."""
 MOST_NAMED: Final = 3
-CHUNKS: Final = 4
-CHUNK_BYTES: Final = 256
+CHUNKS, CHUNK_BYTES = 4, 256
 ROUNDED: Final = 64
 """Bytes to which Arrow rounds a buffer up."""
 COMPARED_WHOLE: Final = 1 << 20
@@ -55,6 +61,8 @@ class Before:
     """Hash of some of its bytes."""
     items: str = ""
     """Of a list or tuple: "20,000 dict"."""
+    boxed: bool = False
+    """Whether its elements are Python objects that nothing reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +134,10 @@ def other_name(frame: FrameType, value: Any, targets: tuple[str, ...]) -> str:
     return next((name for name, held in pairs if held is value and name not in targets), "")
 
 
-def elements_of(value: Any) -> Blocks:
-    """The blocks of a value, or of the items of a short list, tuple or dict; () where none are known."""
-    if type(value) in _SIMPLE:
-        return ()
-    if type(value) in (list, tuple, dict) or _is_named(value):
-        items = list(value.values() if type(value) is dict else _items(value))
-        held = items if len(items) <= MOST_ITEMS else ()
-        plain = (one for one in held if type(one) not in (list, tuple, dict))
-        return tuple(block for one in plain for block in elements_of(one))
-    blocks = blocks_in(_native.Subject(value))
-    return () if isinstance(blocks, Unknown) else blocks
-
-
 def before(value: Any, sample: bool) -> Before | None:
     """An operand's blocks; None for what has no elements. `sample`: with a hash of some of its bytes."""
+    if is_boxed(value):
+        return Before(id(value), (), 1, boxed=True)
     blocks = elements_of(value)
     if not blocks and type(value) in (list, tuple) and value:
         kind = type_name(type(value[0])).rpartition(".")[2]
@@ -154,15 +151,6 @@ def before(value: Any, sample: bool) -> Before | None:
     table = adapter.columns(value, 0) if adapter is not None else None
     columns = table[1] if table is not None else 1
     return Before(id(value), blocks, total_of(subject, blocks), columns, sampled(blocks) if sample else 0)
-
-
-def _items(value: Any) -> Iterator[Any]:
-    return iter(value) if type(value) is list else tuple.__iter__(value)
-
-
-def _is_named(value: Any) -> bool:
-    """Whether it is a namedtuple, as `numpy.linalg.svd` gives one: its items are read without its code."""
-    return isinstance(value, tuple) and type(value).__len__ is tuple.__len__
 
 
 def _keeps_unseen(value: Any) -> bool:
@@ -197,10 +185,12 @@ def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[s
         if isinstance(found.overlap, Unknown):
             doubt = found.overlap
         elif one.total > len(one.blocks):
-            doubt = Unknown("not all blocks of an operand are known")
+            doubt = OBJECTS if one.boxed else Unknown("not all blocks of an operand are known")
     if doubt is not None:
         return Related("unknown", "", doubt, "", False)
-    return _apart(value, blocks, operands, now)
+    apart = _apart(value, blocks, operands, now)
+    file = of_file(blocks) if not apart.values else ""
+    return Related("view", f"the file {file}", bytes_of(blocks), "", False) if file else apart
 
 
 def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related:
@@ -220,7 +210,44 @@ def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[st
                 return found[-1]
             if len(blocks) == 1 and any(cast_of(block, blocks[0]) for block in one.blocks):
                 return replace(found[-1], values="equal", compared_all=False)
-    return _among(found[0], blocks, tuple(given)) if found else Related("apart", "", 0, "", False)
+    if not found:
+        return Related("apart", "", 0, "", False)
+    return _in_runs(blocks, operands, now) or _among(found[0], blocks, tuple(given))
+
+
+def _in_runs(blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related | None:
+    """Of bytes: the operand whose bytes they are, or hold; None if they are no operand's."""
+    live = {
+        name: elements_of(held[0]) for name, one in operands.items()
+        if (held := now.get(name, NONE)) and id(held[0]) == one.address
+    }  # fmt: skip
+    pairs = {(one.address, one.size): (name, one) for name, some in live.items() for one in some}
+    if len(blocks) != 1 or len(pairs) > MOST_ITEMS:
+        return None
+    names = [name for name, one in pairs.values() if _are_bytes(blocks[0], one)]
+    runs = held_in(blocks[0], tuple(one for _, one in pairs.values() if _are_bytes(blocks[0], one)))
+    size, whole = sum(one.bytes for one in runs), blocks[0].range.bytes
+    return Related("apart", names[runs[0].of], size if size < whole else 0, "equal", True) if runs else None
+
+
+def put_into(blocks: Blocks, others: dict[str, Blocks]) -> tuple[int, str, bool]:
+    """(bytes, name, all compared) of the object whose elements an array has as a whole since a statement;
+    (0, "", False) if none is known. `others`: blocks of objects that live."""
+    for name, some in others.items():
+        if len(blocks) != 1 or len(some) != 1 or meetings((blocks, some)).get((0, 1)):
+            continue
+        alike = like_one_of(blocks[0], some)
+        if alike is not False or cast_of(some[0], blocks[0]):
+            return blocks[0].range.bytes, name, alike is True
+        runs = held_in(blocks[0], some)
+        if runs and runs[0].bytes >= some[0].range.bytes:
+            return runs[0].bytes, name, True
+    return 0, "", False
+
+
+def _are_bytes(made: Elements, one: Elements) -> bool:
+    """Whether one of two blocks is bytes, as those of a message, and no array."""
+    return any(block.itemsize_bytes == 1 and block.protocol == "buffer" for block in (made, one))
 
 
 def _referred(operand: Any) -> Blocks:
@@ -231,10 +258,12 @@ def _referred(operand: Any) -> Blocks:
 
 def _among(first: Related, blocks: Blocks, given: Blocks) -> Related:
     """Of a value that is no operand's in pairs: whether its blocks have elements of any operand's."""
-    telling = [one for one in blocks if _kind(one) != "truths" and one.format != "offsets"] or list(blocks)
+    telling = [one for one in blocks if _kind(one) != "truths" and one.format != OFFSETS] or list(blocks)
     telling = [one for one in telling if one.size > 1] or telling
     if any(_kind(one) != "truths" for one in given):  # which values are there, and where, is no value
-        given = tuple(one for one in given if one.format not in ("bits", "offsets"))
+        if len(blocks) == 1 and like_one_of(blocks[0], given):  # unless they were asked for
+            return replace(first, values="equal", compared_all=True)
+        given = tuple(one for one in given if one.format not in ("bits", OFFSETS))
     said = [_found_in(block, given) for block in telling[:CHUNKS]]
     if {"whole", "all"} & {*said}:
         whole = {*said} == {"whole"} and len(said) == len(blocks)
@@ -293,9 +322,17 @@ def unpacked(
     for name, one in operands.items():
         live = now.get(name, NONE)
         single = live and id(live[0]) == one.address and len(one.blocks) == one.total == 1
-        if single and same_items(one.blocks[0], value):
+        if single and any(same_items(block, value) for block in _readings(one.blocks[0], len(value))):
             return Related("apart", name, 0, "equal", len(value) <= SAMPLE)
     return None
+
+
+def _readings(block: Elements, count: int) -> Iterator[Elements]:
+    """A block as it is, and bytes as so many numbers of each type of their size."""
+    yield block
+    size = block.size // count if count and block.itemsize_bytes == 1 and block.size % count == 0 else 0
+    for kind in _TYPED.get(size, ""):
+        yield replace(block, typestr=kind, itemsize_bytes=size, shape=(count,), strides_bytes=(size,))
 
 
 def apart_from(value: Any, blocks: Blocks, operand: Before) -> Blocks:
@@ -313,11 +350,6 @@ def apart_of(blocks: Blocks, other: Before) -> Blocks:
     """Those of some blocks that meet none of another operand's."""
     met = {id(mine) for _, mine in meetings((other.blocks, blocks)).get((0, 1), [])}
     return tuple(one for one in blocks if id(one) not in met)
-
-
-def bytes_of(blocks: Blocks) -> int:
-    """Bytes of the elements of all blocks."""
-    return sum(block.size * block.itemsize_bytes for block in blocks)
 
 
 def names_of(value: Any, blocks: Blocks) -> str:
@@ -359,25 +391,6 @@ def _parts(value: Any) -> Iterator[tuple[str, Blocks]]:
 def _compared(name: str, operand: Any, value: Any) -> Related:
     said, whole = made_from(_native.Subject(operand), _native.Subject(value))
     return Related("apart", name, 0, said, whole)
-
-
-def described(value: Any, blocks: Blocks) -> str:
-    """ "ndarray float64 (334, 500)"; the type alone of several blocks."""
-    name = type_name(type(value)).rpartition(".")[2]
-    single = len(blocks) == 1 and type(value) not in (list, tuple, dict)
-    return f"{name} {blocks[0].format} {blocks[0].shape}" if single else name
-
-
-def size_of(value: Any, blocks: Blocks) -> int | Unknown:
-    """Bytes of all its elements."""
-    if type(value) not in (list, tuple, dict) and total_of(_native.Subject(value), blocks) > len(blocks):
-        return Unknown("some of its blocks have no known address")
-    return bytes_of(blocks)
-
-
-def ranges_of(blocks: Blocks) -> tuple[Range, ...]:
-    """Where the first blocks lie."""
-    return tuple(Range(Address(b.range.start), Address(b.range.stop)) for b in blocks[:RANGES])
 
 
 def places_of(operand: Before) -> tuple[Range, ...]:

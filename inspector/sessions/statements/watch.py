@@ -6,18 +6,19 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from inspect import CO_OPTIMIZED
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType
 from typing import Any, Final
 
-from inspector.adapters.base import Elements, type_module
+from inspector.adapters.base import Elements
 from inspector.facts.conversion import Loss
-from inspector.facts.statements import Bound, Relation, Written
+from inspector.facts.statements import OBJECTS, Bound, Relation, Written
 from inspector.facts.unknown import Unknown
-from inspector.objects.call_site import is_users
 from inspector.objects.sharing.chosen import uniform
 from inspector.objects.sharing.meetings import Blocks
-from inspector.sessions.statements import values
+from inspector.sessions.statements import elements, kernel, values
+from inspector.sessions.statements.assigned import Assigned, assigned
 from inspector.sessions.statements.converted import Masks, before, changed, converter
+from inspector.sessions.statements.frames import is_generated, library, raised_by_user
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.packed import rounded
 from inspector.tracing.events.source import Source, written_as
@@ -42,8 +43,12 @@ class _Open:
     calls: int
     """How many functions of the user's had been entered when it began."""
     function: str
+    call: kernel.Call | None
+    """The call of Python's own functions for files and sockets that its right side is."""
     nulls: dict[str, Masks]
     """Operand -> where it has nulls, if the statement may make more."""
+    items: Assigned | None = None
+    """What it assigned to items, once it has ended."""
 
 
 class StatementWatch:
@@ -97,7 +102,7 @@ class StatementWatch:
             return self._look(kind, frame, value)
         except Exception as error:
             self._open.pop(id(frame), None)
-            if _is_users(error):
+            if raised_by_user(error):
                 raise
         finally:
             self._busy.discard(thread)
@@ -105,7 +110,7 @@ class StatementWatch:
 
     def _look(self, kind: str, frame: FrameType, value: Any) -> bool:
         if kind == "call":
-            if _is_generated(frame):
+            if is_generated(frame):
                 return True
             self._calls += 1
             self._open.pop(id(frame), None)
@@ -150,9 +155,10 @@ class StatementWatch:
                 operands[name] = before
         targets = {path: id(found[0]) for path in written.targets if (found := values.read(frame, path))}
         self._lose(rounded(written, frame))
-        library = _library(frame, written.library)
+        of = library(frame, written.library)
         inside = frame.f_code.co_name if frame.f_code.co_flags & CO_OPTIMIZED else ""
-        return _Open(written, operands, targets, library, self._calls, inside, _nulls(written, frame))
+        call = kernel.called(written, frame)
+        return _Open(written, operands, targets, of, self._calls, inside, call, _nulls(written, frame))
 
     def _lose(self, found: Iterator[Loss]) -> None:
         for one in found:
@@ -162,6 +168,10 @@ class StatementWatch:
         """Note what a finished statement bound."""
         if running.written.kind == "return" or (value is not None and frame.f_code.co_name == "<module>"):
             self._note(running, frame, "", value)  # a module's code returns only what `eval` evaluates
+        running.items = assigned(running.written, frame)
+        if running.items is not None and running.items.loss is not None:
+            self._lose(iter((running.items.loss,)))
+        self._written_out(running, frame)
         bound = [(path, found[0]) for path in running.written.targets if (found := values.read(frame, path))]
         if _may_change(running.written):
             self._changed(running, frame, {id(value) for _, value in bound})
@@ -178,7 +188,11 @@ class StatementWatch:
         is_operand = any(one.address == id(value) for one in running.operands.values())
         if was == id(value) and written.kind == "assign" and not is_operand:
             return  # it raised before it bound, or bound the same object again
-        blocks = values.elements_of(value)
+        blocks = elements.elements_of(value)
+        if elements.is_boxed(value):
+            how = values.Related("unknown", "", OBJECTS, "", False)
+            self._add(replace(self._bound(running, target, value, (), how), bytes=OBJECTS))
+            return
         if not blocks and type(value) not in (list, tuple):
             return
         now = {name: values.named(frame, name) for name in running.operands}
@@ -188,7 +202,10 @@ class StatementWatch:
         how = values.related(value, blocks, running.operands, now)
         if was == id(value) and written.kind == "augmented" and how.relation == "apart":
             how = values.Related("in place", target, 0, "", False)  # an attribute: `self.x += 1`
-        if how.relation == "apart" and (twin := values.other_name(frame, value, written.targets)):
+        if how.relation == "apart" and running.call is not None and running.call.way == "read":
+            how = values.Related("apart", running.call.file, 0, "equal", True)
+        held = how.relation == "view" and type(value) is bytes  # by a BytesIO
+        if (how.relation == "apart" or held) and (twin := values.other_name(frame, value, written.targets)):
             how = values.Related("same object", twin, 0, "", False)
         operand = running.operands.get(how.of)
         of = written_as(written.text, how.of) if how.of and how.relation == "view" else how.of
@@ -202,7 +219,7 @@ class StatementWatch:
         if operand is None or not rest or isinstance(found.bytes, Unknown):
             self._add(_each_once(found))
             return
-        self._add(replace(found, bytes=found.bytes - values.bytes_of(rest)))
+        self._add(replace(found, bytes=found.bytes - elements.bytes_of(rest)))
         live = now.get(how.of, ())
         theirs = operand.blocks if live and id(live[0]) == operand.address else ()
         self._in_part(running, value, found.of, {one: values.like_one_of(one, theirs) for one in rest})
@@ -217,7 +234,7 @@ class StatementWatch:
         if how.relation != "same object" or how.of not in running.operands:
             return how.relation
         sample = running.operands[how.of].sample
-        blocks = values.elements_of(value) if sample else ()
+        blocks = elements.elements_of(value) if sample else ()
         is_written = blocks and values.sampled(blocks) not in (0, sample)
         return "in place" if is_written or running.written.kind == "augmented" else "same object"
 
@@ -230,13 +247,13 @@ class StatementWatch:
             same = like is not False
             how = values.Related("apart", of if same else "", 0, "equal" if same else "", like is True)
             bound = self._bound(running, values.names_of(value, blocks), value, blocks, how)
-            self._add(replace(bound, bytes=values.bytes_of(blocks), beside=of))
+            self._add(replace(bound, bytes=elements.bytes_of(blocks), beside=of))
 
     def _unpacked(self, running: _Open, target: str, value: Any, now: dict[str, values.Found]) -> None:
         """Note a list of Python numbers that were the elements of an operand."""
         how = values.unpacked(value, running.operands, now)
         if how is not None:
-            bytes_ = values.size_of(now[how.of][0], running.operands[how.of].blocks)
+            bytes_ = elements.size_of(now[how.of][0], running.operands[how.of].blocks)
             became = f"{len(value):,} {type(value[0]).__name__}"
             self._add(replace(self._bound(running, target, value, (), how), bytes=bytes_, became=became))
 
@@ -244,19 +261,55 @@ class StatementWatch:
         """Note an operand whose bytes the statement changed, but for the objects that it bound."""
         for name, one in running.operands.items():
             found = values.named(frame, name)
-            if one.address not in bound and one.sample and found and id(found[0]) == one.address:
-                blocks = values.elements_of(found[0])
-                if blocks and values.sampled(blocks) not in (0, one.sample):
-                    how = values.Related("in place", name, 0, "", False)
-                    self._add(replace(self._bound(running, name, found[0], blocks, how), bytes=0))
+            if one.address not in bound and found and id(found[0]) == one.address:
+                blocks = elements.elements_of(found[0])
+                now = values.sampled(blocks) if blocks else 0
+                how = values.Related("in place", name, 0, "", False)
+                into = self._copied_into(running, frame, name, blocks) if now not in (0, one.sample) else None
+                if into is not None and (one.sample or into[0]):  # else its pages were not in memory before
+                    size, source, sure = into
+                    written = self._bound(running, name, found[0], blocks, how)
+                    self._add(replace(written, bytes=size, beside=source, compared_all=sure))
+
+    def _copied_into(
+        self, running: _Open, frame: FrameType, name: str, blocks: Blocks
+    ) -> tuple[int, str, bool]:
+        """(bytes, of what, whether all were compared) were copied into an object that the statement changed;
+        (0, "", False) if nothing says that they were."""
+        items, call = running.items, running.call
+        if items is not None and items.bytes and items.owner.partition(".")[0] == name:
+            return items.bytes, items.source, True
+        if call is not None and call.way == "into" and call.name.partition(".")[0] == name:
+            size = kernel.moved(call, frame, self._result(running, frame))
+            return size, call.file if size else "", True
+        others = {one: had.blocks for one, had in running.operands.items() if one != name}
+        return values.put_into(blocks, others) if running.written.kind == "assign" else (0, "", False)
+
+    def _result(self, running: _Open, frame: FrameType) -> Any:
+        """What a statement bound to its name in this pass; None if that was bound before."""
+        paths = running.written.targets
+        found = values.read(frame, paths[0]) if len(paths) == 1 else ()
+        return found[0] if found and running.targets.get(paths[0]) != id(found[0]) else None
+
+    def _written_out(self, running: _Open, frame: FrameType) -> None:
+        """Note what a call of Python's own functions copied into a file or a socket."""
+        call = running.call
+        if call is None or call.way != "write":
+            return
+        result = self._result(running, frame)
+        size = kernel.moved(call, frame, result)
+        if size and (result is not None or not running.written.targets):
+            how = values.Related("apart", call.name, 0, "equal", result is not None)
+            bound = self._bound(running, call.file, running.call, (), how)
+            self._add(replace(bound, bytes=size))
 
     def _bound(self, running: _Open, target: str, value: Any, blocks: Blocks, how: values.Related) -> Bound:
         """A value that a statement bound or changed in one pass."""
         return Bound(
             file=running.written.file, line=running.written.line, target=target,
-            what=values.described(value, blocks), bytes=values.size_of(value, blocks),
+            what=elements.described(value, blocks), bytes=elements.size_of(value, blocks),
             relation=how.relation, of=how.of, shared_bytes=how.shared_bytes, values=how.values,
-            compared_all=how.compared_all, ranges=values.ranges_of(blocks), library=running.library,
+            compared_all=how.compared_all, ranges=elements.ranges_of(blocks), library=running.library,
             alone=self._calls == running.calls, times=1, objects=any(not one.numeric for one in blocks),
             operands=tuple(one for had in running.operands.values() for one in values.places_of(had)),
             uniform=how.relation == "apart" and how.values != "equal" and uniform(blocks),
@@ -287,14 +340,6 @@ class StatementWatch:
             both = isinstance(known.bytes, Unknown) or isinstance(found.bytes, Unknown)
             size = known.bytes if both else known.bytes + found.bytes  # type: ignore[operator]
             self._found[key] = replace(known, bytes=size, times=known.times + 1)
-
-
-def _is_generated(frame: FrameType) -> bool:
-    """Whether its code was written by a library as text: methods of its dataclasses and namedtuples."""
-    if frame.f_code.co_filename != "<string>":
-        return False
-    file, name = (str(frame.f_globals.get(key, "")) for key in ("__file__", "__name__"))
-    return not is_users(file) if file else name != "__main__"
 
 
 def _nulls(written: Written, frame: FrameType) -> dict[str, Masks]:
@@ -329,26 +374,7 @@ def _group(written: Written) -> tuple[str, int]:
     return written.file, written.loop or -written.line
 
 
-def _is_users(error: Exception) -> bool:
-    """Whether a function of the user's raised it: a signal handler that ran meanwhile."""
-    step = error.__traceback__
-    while step is not None and not is_users(step.tb_frame.f_code.co_filename):
-        step = step.tb_next
-    return step is not None
-
-
 def _woven(operand: values.Before | None, blocks: Blocks) -> int:
     """How many columns of a table a matrix has; 1 for anything else."""
     is_matrix = len(blocks) == 1 and len(blocks[0].shape) == 2
     return blocks[0].shape[1] if operand is not None and operand.columns > 1 and is_matrix else 1
-
-
-def _library(frame: FrameType, root: str) -> str:
-    """The package of the module, or of the type of the object, that a call begins with."""
-    found = values.named(frame, root) if root else ()
-    if not found:
-        return ""
-    if isinstance(found[0], ModuleType):
-        name = found[0].__dict__.get("__name__", "")
-        return str(name).partition(".")[0]
-    return type_module(type(found[0])).partition(".")[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from inspector.facts.conversion import ByteEvidence, Copy, Crossing, Loss, Materialized, Site
-from inspector.facts.statements import Bound, Did, Inside, Operator, Statement, Written
+from inspector.facts.statements import OBJECTS, Bound, Did, Inside, Operator, Statement, Written
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.advice.told import instead
 from inspector.verdicts.copies import copies, judged
@@ -153,13 +153,15 @@ def _bound(
         reason, certain = where, True
     if did == "in place":
         reason = f"by {value.by}" if value.by else ""
-    if did == "copied" and value.relation == "in place":
+    if did == "copied" and value.relation == "in place" and not value.beside:
         value = replace(value, bytes=made[-1].copied_bytes)
     size = 0 if isinstance(value.bytes, Unknown) else value.bytes
     recorded = [one.times for one in found] if value.more or seen.written.loop else []
     times = max([value.times, *recorded])
     whole = value.bytes if isinstance(value.bytes, Unknown) else size // value.times * times
-    copied = 0 if did != "copied" or where or isinstance(whole, Unknown) else whole
+    part = value.shared_bytes if value.relation == "apart" and isinstance(value.shared_bytes, int) else 0
+    known = part * times or whole
+    copied = 0 if did != "copied" or where or isinstance(known, Unknown) else known
     row = _row(seen.written, value.target, did, value.of, whole, copied, reason, certain, times)
     by = [copy for copy in map(judged, found) if copy.verdict == "copied"] if copied else []
     other = instead(seen.written.text, by[-1] if by else None) if copied else ""
@@ -168,10 +170,14 @@ def _bound(
 
 def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, bool]:
     """(what happened, why, whether that is proved)."""
+    if value.relation == "in place" and value.beside:
+        return "copied", f"the elements of {value.beside}", value.compared_all
     if value.relation == "in place" and (written := [copy for copy in made if copy.verdict == "copied"]):
         return "copied", brief(written[-1]), proved(value, written)
     if value.relation in ("same object", "view", "in place"):
         return value.relation, "", True
+    if value.relation == "unknown" and value.shared_bytes == OBJECTS:
+        return "unknown", OBJECTS.reason, True
     if value.relation == "unknown" and all(copy.verdict == "made" for copy in made):
         return "unknown", str(value.shared_bytes), True
     if value.beside:

@@ -1,0 +1,98 @@
+"""The blocks of a value that a statement has, read without running the user's code."""
+
+# SPDX-License-Identifier: MIT
+import io
+import pickle
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from inspector import _native
+from inspector.adapters.base import Elements
+from inspector.adapters.registry import adapter_of
+from inspector.facts.memory import Range
+from inspector.facts.unknown import Address, Unknown
+from inspector.objects.classes import type_name
+from inspector.objects.sharing.meetings import Blocks, blocks_in, every_block, total_of
+
+OFFSETS: Final = "offsets"
+"""The format of blocks that say where values stand."""
+MOST_ITEMS: Final = 64
+RANGES: Final = 8
+_SIMPLE: Final = frozenset((int, float, complex, bool, str, type(None), type, range, slice))
+"""Types whose objects have no elements that a statement could copy."""
+_KEEP: Final = (io.BytesIO, pickle.PickleBuffer)
+_WORD: Final = 8
+_VIEW: Final = 2 * _WORD
+"""Offset of the Py_buffer in a PickleBuffer (Objects/picklebufobject.c)."""
+
+
+def elements_of(value: Any) -> Blocks:
+    """The blocks of a value, or of the items of a short list, tuple or dict; () where none are known."""
+    if type(value) in _SIMPLE:
+        return ()
+    if type(value) in (list, tuple, dict) or _is_named(value):
+        items = list(value.values() if type(value) is dict else _items(value))
+        held = items if len(items) <= MOST_ITEMS else ()
+        plain = (one for one in held if type(one) not in (list, tuple, dict))
+        return tuple(block for one in plain for block in elements_of(one))
+    blocks = _kept(value) if type(value) in _KEEP else blocks_in(_native.Subject(value))
+    return () if isinstance(blocks, Unknown) else _roles(value, blocks)
+
+
+def is_boxed(value: Any) -> bool:
+    """Whether its elements are Python objects that nothing reads, as those of a matrix in lists are."""
+    adapter = adapter_of(type(value)) if type(value) not in _SIMPLE else None
+    return adapter is not None and adapter.boxed(value)
+
+
+def _kept(value: Any) -> Blocks | Unknown:
+    """What a BytesIO holds now, or a buffer of pickle's shows: read from its C struct."""
+    if type(value) is io.BytesIO:
+        return every_block(_native.Subject(value))
+    raw = _native.read(id(value) + _VIEW, 3 * _WORD)  # Py_buffer begins with buf, obj, len
+    address, held, size = struct.unpack("3q", raw) if raw else (0, 0, 0)
+    kind = type_name(type(value))
+    found = (Elements("buffer", address, (size,), (1,), 1, "uint8", "B", True, kind),)
+    return found if held and size > 0 else ()
+
+
+def _roles(value: Any, blocks: Blocks) -> Blocks:
+    """The blocks; those that say where values stand, and are none themselves, as offsets."""
+    adapter = adapter_of(type(value))
+    placing = adapter.placing(value) if adapter is not None else ()
+    return tuple(replace(one, format=OFFSETS) if one in placing else one for one in blocks)
+
+
+def _items(value: Any) -> Iterator[Any]:
+    return iter(value) if type(value) is list else tuple.__iter__(value)
+
+
+def _is_named(value: Any) -> bool:
+    """Whether it is a namedtuple, as `numpy.linalg.svd` gives one: its items are read without its code."""
+    return isinstance(value, tuple) and type(value).__len__ is tuple.__len__
+
+
+def bytes_of(blocks: Blocks) -> int:
+    """Bytes of the elements of all blocks."""
+    return sum(block.size * block.itemsize_bytes for block in blocks)
+
+
+def described(value: Any, blocks: Blocks) -> str:
+    """ "ndarray float64 (334, 500)"; the type alone of several blocks."""
+    name = type_name(type(value)).rpartition(".")[2]
+    single = len(blocks) == 1 and type(value) not in (list, tuple, dict)
+    return f"{name} {blocks[0].format} {blocks[0].shape}" if single else name
+
+
+def size_of(value: Any, blocks: Blocks) -> int | Unknown:
+    """Bytes of all its elements."""
+    if type(value) not in (list, tuple, dict) and total_of(_native.Subject(value), blocks) > len(blocks):
+        return Unknown("some of its blocks have no known address")
+    return bytes_of(blocks)
+
+
+def ranges_of(blocks: Blocks) -> tuple[Range, ...]:
+    """Where the first blocks lie."""
+    return tuple(Range(Address(b.range.start), Address(b.range.stop)) for b in blocks[:RANGES])

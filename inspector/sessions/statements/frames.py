@@ -1,0 +1,35 @@
+"""What a frame says of its code: whose it is, and what package a call begins with."""
+
+# SPDX-License-Identifier: MIT
+from types import FrameType, ModuleType
+
+from inspector.adapters.base import type_module
+from inspector.objects.call_site import is_users
+from inspector.sessions.statements import values
+
+
+def is_generated(frame: FrameType) -> bool:
+    """Whether its code was written by a library as text: methods of its dataclasses and namedtuples."""
+    if frame.f_code.co_filename != "<string>":
+        return False
+    file, name = (str(frame.f_globals.get(key, "")) for key in ("__file__", "__name__"))
+    return not is_users(file) if file else name != "__main__"
+
+
+def raised_by_user(error: Exception) -> bool:
+    """Whether a function of the user's raised it: a signal handler that ran meanwhile."""
+    step = error.__traceback__
+    while step is not None and not is_users(step.tb_frame.f_code.co_filename):
+        step = step.tb_next
+    return step is not None
+
+
+def library(frame: FrameType, root: str) -> str:
+    """The package of the module, or of the type of the object, that a call begins with."""
+    found = values.named(frame, root) if root else ()
+    if not found:
+        return ""
+    if isinstance(found[0], ModuleType):
+        name = found[0].__dict__.get("__name__", "")
+        return str(name).partition(".")[0]
+    return type_module(type(found[0])).partition(".")[0]

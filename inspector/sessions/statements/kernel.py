@@ -1,0 +1,73 @@
+"""Calls of Python's own functions that copy between an object and a file or a socket: `os.write(fd, x)`."""
+
+# SPDX-License-Identifier: MIT
+import ast
+import io
+import os
+import socket
+from types import FrameType
+from typing import Any, Final, Literal, NamedTuple
+
+from inspector.facts.statements import Written
+from inspector.sessions.statements import values
+from inspector.sessions.statements.elements import bytes_of, elements_of
+
+_READ: Final = frozenset(("read", "pread", "recv", "read1"))
+_INTO: Final = frozenset(("readinto", "readinto1", "recv_into"))
+_WRITE: Final = frozenset(("write", "pwrite", "send", "sendall"))
+_FILES: Final = (io.FileIO, io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
+
+
+class Call(NamedTuple):
+    """One such call."""
+
+    way: Literal["read", "into", "write"]
+    file: str
+    """ "the file fd", "the socket left": by the name that is written."""
+    name: str
+    """The name of the object that is written from or into; "" of one that is read, and of an expression."""
+
+
+def called(written: Written, frame: FrameType) -> Call | None:
+    """The call that a statement's right side is; None if it is none of these."""
+    if "(" not in written.text:
+        return None
+    try:
+        node: Any = getattr(ast.parse(written.text).body[0], "value", None)
+    except (SyntaxError, IndexError):  # the head of a compound statement
+        return None
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
+        node = _without_arguments(node)
+    found = values.read(frame, ast.unparse(node.func.value)) if node is not None else ()
+    return _of(node, found[0]) if found else None
+
+
+def _without_arguments(node: Any) -> Any:
+    """A call like `f.read()`, which needs none."""
+    is_read = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _READ
+    return node if is_read else None
+
+
+def _of(node: Any, owner: Any) -> Call | None:
+    """Of a method of Python's own types, or of a function of `os`, whose first argument is the file."""
+    name, given = node.func.attr, node.args
+    if owner is os:
+        file, given = f"the file {ast.unparse(given[0])}" if given else "", given[1:]
+    elif type(owner) is socket.socket or type(owner) in _FILES:
+        kind = "socket" if type(owner) is socket.socket else "file"
+        file = f"the {kind} {ast.unparse(node.func.value)}"
+    else:
+        return None
+    if name in _READ:
+        return Call("read", file, "")
+    if name not in _INTO | _WRITE or not given:
+        return None
+    return Call("into" if name in _INTO else "write", file, ast.unparse(given[0]))
+
+
+def moved(call: Call, frame: FrameType, result: Any) -> int:
+    """How many bytes a call that ended wrote: what it says, else all of the object; 0 if nothing says so."""
+    if type(result) is int:
+        return result
+    found = values.read(frame, call.name)
+    return bytes_of(elements_of(found[0])) if found else 0
