@@ -24,7 +24,7 @@ _TEXTS: Final = "[f'a text that is no number {i}' for i in range(64)]"
 _HOURS: Final = "pd.date_range('2020-01-01', periods=512, freq='h')"
 _TABLE: Final = f"pa.table({{'a': {_R}[0], 'b': ({_I})[:32]}})"
 _COLUMN: Final = f"pa.array({_R}.ravel())"
-_CSR: Final = "sp.random(48, 48, 0.3, '{}', random_state=7)"
+_CSR: Final = "(sp.random(48, 48, 0.3, '{}', random_state=7) * 9e5)"
 
 
 @dataclass(frozen=True, slots=True)
