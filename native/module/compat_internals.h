@@ -16,7 +16,11 @@
 // The gc's lists (Python/gc.c): circular, doubly linked, with a head that is no object. Three generations;
 // the first releases of 3.14 have one young and two old lists (see CMakeLists.txt).
 #define COMPAT_GC_LISTS 4
-#if INSPECTOR_GC_GENERATIONS
+#if PY_VERSION_HEX < 0x030E0000
+// By the collector's pointer to the first: they are 4 bytes lower in 3.13.5 than in 3.13.0, whose sizes agree.
+#define compat_gc_list(gc, i) \
+    ((i) == 3 ? &(gc)->permanent_generation.head : &((struct gc_generation *)(gc)->generation0)[i].head)
+#elif INSPECTOR_GC_GENERATIONS
 #define compat_gc_list(gc, i) ((i) == 3 ? &(gc)->permanent_generation.head : &(gc)->generations[i].head)
 #else
 #define compat_gc_list(gc, i) \

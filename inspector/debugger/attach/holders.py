@@ -35,8 +35,7 @@ class Search:
     def __init__(self, objects: Objects, found: Runtime) -> None:
         self.objects, self.found, self.pid = objects, found, objects.memory.pid
         self.ranges = proc.writable(self.pid)
-        collector = found.interpreter + found.where.collector
-        self.heads = [collector + offset for offset in found.where.generations]
+        self.heads = _heads(objects, found)
         self._special = _special(objects, found)
         self.scanned = self.left_out = self.hits = 0
         self.scan_ns = 0
@@ -64,6 +63,16 @@ class Search:
             if word not in found or how > found[word].how:
                 found[word] = Holding(word, holder, how)
         return list(found.values())
+
+
+def _heads(objects: Objects, found: Runtime) -> list[int]:
+    """The addresses of the heads of the collector's lists."""
+    collector = found.interpreter + found.where.collector
+    heads = [collector + offset for offset in found.where.generations]
+    if found.where.minor < 14:
+        first = objects.memory.word(collector + at.FIRST_LIST)
+        heads[:3] = [first + at.LIST_BYTES * number for number in range(3)]
+    return heads
 
 
 def _special(objects: Objects, found: Runtime) -> tuple[list[int], list[int]]:

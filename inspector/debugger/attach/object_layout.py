@@ -60,6 +60,9 @@ LAYOUTS: Final = {
     (3, 15): ObjectLayout(15, 7592, 7400, 72, 0, 80, 72, 64, 888, 8, 16, 960, (8, 32, 56, 80), 32),
 }
 """From 3.13 on the process says itself where modules, collector and the GIL are (debug_offsets.py)."""
+FIRST_LIST: Final = 96
+"""In the collector, up to 3.13: a pointer to its first list, which 3.13.5 has 4 bytes lower than 3.13.0."""
+LIST_BYTES: Final = 24
 LOCK_HOLDER: Final = 8
 """In the GIL: the thread state that holds it, or held it last."""
 LOCKED: Final = 16
