@@ -2,15 +2,18 @@
 
 # SPDX-License-Identifier: MIT
 import re
+from pathlib import Path
 from typing import Final
 
+from inspector.debugger.dap.breakpoints import THROWN
 from inspector.debugger.dap.watchpoints import Watchpoints
-from inspector.debugger.dap.wire import Message
+from inspector.debugger.dap.wire import Message, Stream
 
 _CAPABLE: Final = {
     "supportsDataBreakpoints": True,
     "supportsFunctionBreakpoints": True,
     "supportsDisassembleRequest": True,
+    "supportsLoadedSourcesRequest": True,
 }
 _NAME: Final = re.compile(r"\w+$")
 
@@ -18,9 +21,13 @@ _NAME: Final = re.compile(r"\w+$")
 class Adapter(Watchpoints):
     """One editor's session: with stacks and variables of the threads that stand in gdb."""
 
+    def __init__(self, editor: Stream, python: Stream) -> None:
+        super().__init__(editor, python)
+        self.__dict__["do_exceptionInfo"] = self._fault_of
+
     def do_initialize(self, request: Message) -> None:
         """What debugpy can do, and we."""
-        self.forward(request, lambda told: told["body"].update(_CAPABLE))
+        self.forward(request, _add_ours)
 
     def do_stackTrace(self, request: Message) -> None:
         """The merged stack of a thread that stands in gdb."""
@@ -75,6 +82,58 @@ class Adapter(Watchpoints):
         ref = row["variablesReference"]
         self.answer(request, value=row["value"], type=row["type"], variablesReference=ref)
 
+    def do_setExpression(self, request: Message) -> None:
+        """The same by an expression of C."""
+        given = request["arguments"]
+        if not self.shown.has(given.get("frameId") or 0):
+            self._in_python(request)
+            return
+        row = self.shown.assigned_in(given["frameId"], str(given["expression"]), str(given["value"]))
+        ref = row["variablesReference"]
+        self.answer(request, value=row["value"], type=row["type"], variablesReference=ref)
+
+    def _fault_of(self, request: Message) -> None:
+        """The signal or the exception of C++ at which a thread stands."""
+        thread = request["arguments"]["threadId"]
+        if thread not in self.standing:
+            self.forward(request)
+        elif thread in self.faults:
+            text = self.faults[thread]
+            name = text if "::" not in text else text.partition(": ")[0]
+            self.answer(request, exceptionId=name.partition(" at ")[0], description=text, breakMode="always")
+        else:
+            self.refuse(request, "this thread stopped at no exception and no signal")
+
+    def do_loadedSources(self, request: Message) -> None:
+        """Files of native code whose lines are known, and of Python's modules."""
+        native = []
+        if self.native.client is not None:
+            native = [{"name": Path(one).name, "path": one} for one in self.native.call("sources")["files"]]
+        if self.standing:
+            self.answer(request, sources=native)
+        else:
+            self.ask("modules", lambda told: self.answer(request, sources=[*_modules(told), *native]))
+
+    def _in_python(self, request: Message) -> None:
+        """debugpy's to answer, which it cannot while a thread that stands in C has the GIL."""
+        if self.standing:
+            self.refuse(request, "Python answers when the thread that stands in native code goes on")
+        else:
+            self.forward(request)
+
+    do_modules = do_gotoTargets = do_goto = _in_python
+
+    def do_source(self, request: Message) -> None:
+        """The text of a file, while Python cannot read it."""
+        if not self.standing:
+            self.forward(request)
+            return
+        path = str(request["arguments"]["source"]["path"])
+        try:
+            self.answer(request, content=Path(path).read_text(errors="replace"))
+        except OSError as error:
+            self.refuse(request, f"{path}: {error.strerror}")
+
     def do_completions(self, request: Message) -> None:
         """Names of a frame of a thread that stands in gdb."""
         given = request["arguments"]
@@ -99,3 +158,15 @@ class Adapter(Watchpoints):
         thread = next(iter(self.standing.values()))[0]
         found = self.native.call("disassemble", thread=thread, address=at, **ask)
         self.answer(request, instructions=found["instructions"])
+
+
+def _add_ours(told: Message) -> None:
+    told["body"].update(_CAPABLE)
+    told["body"].setdefault("exceptionBreakpointFilters", []).append(
+        {"filter": THROWN, "label": "C++ Exceptions Thrown", "default": False}
+    )
+
+
+def _modules(told: Message) -> list[Message]:
+    rows = (told.get("body") or {}).get("modules", ())
+    return [{"name": Path(row["path"]).name, "path": row["path"]} for row in rows if row.get("path")]

@@ -22,6 +22,9 @@ from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
 
 FUNCTIONS: Final = "(functions)"
+THROWN: Final = "cpp_thrown"
+"""The editor's filter of exceptions, and the group of the one breakpoint at each `throw` of C++."""
+_THROW: Final = {"spec": "__cxa_throw", "prototype": "", "condition": "", "throws": True}
 _FREE_S: Final = 10.0
 """Seconds for debugpy's own gdb to leave a program that it attached to."""
 _POLL_S: Final = 0.01
@@ -76,7 +79,8 @@ class Breakpoints(WithGdb):
 
     def _place_all(self, request: Message | None = None) -> None:
         for group, places in self._places.items():
-            for row in self._set(group, places):
+            rows = self._set(group, places)
+            for row in rows if group != THROWN else ():
                 self.event("breakpoint", reason="changed", breakpoint=row)
         self._go_on(request)
 
@@ -115,6 +119,28 @@ class Breakpoints(WithGdb):
             place |= {"python": True} if one in pythonic else {}
         self._answer_set(request, FUNCTIONS, places)
 
+    def do_setExceptionBreakpoints(self, request: Message) -> None:
+        """Those of C++ are gdb's."""
+        given = request["arguments"]
+        own = {"filters": [one for one in given["filters"] if one != THROWN]}
+        python = {**request, "arguments": {**given, **own}}
+        places = [{**_THROW, "number": next(self._numbers)}] if THROWN in given["filters"] else []
+        known, self._places[THROWN] = self._places.get(THROWN), places
+        if self._configured and (places or known):
+            self.with_gdb(
+                lambda: self._set_thrown(python, places), lambda error: self.refuse(request, str(error))
+            )
+        else:
+            self.forward(python)
+
+    def _set_thrown(self, request: Message, places: list[Place]) -> None:
+        self.native.set(THROWN, places)
+        if self.standing:  # Python's are set when the thread goes on
+            self.answer(request)
+            self.ask("setExceptionBreakpoints", lambda told: None, **request["arguments"])
+        else:
+            self.forward(request)
+
     def _place(self, make: Any, *given: Any) -> Place:
         number = next(self._numbers)
         try:
@@ -138,7 +164,10 @@ class Breakpoints(WithGdb):
     def gdb_places(self, event: Message) -> None:
         """Code was loaded: breakpoints are verified now."""
         known = {place["number"]: place for group in self._places.values() for place in group}
+        hidden = {place["number"] for place in self._places.get(THROWN, ())}
         for told in event["places"]:
+            if told["number"] in hidden:
+                continue
             if told["number"] in known:
                 row = answered(told, known[told["number"]])
             else:

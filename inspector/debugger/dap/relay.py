@@ -13,6 +13,14 @@ from inspector.debugger.dap.wire import Message, Stream
 from inspector.errors import InspectorError
 
 Then = Callable[[Message], None]
+_ANSWERED: Final = """
+initialize launch attach configurationDone disconnect terminate threads pause continue next stepIn stepOut
+stepInTargets stackTrace scopes variables setVariable setExpression evaluate completions exceptionInfo
+setBreakpoints setFunctionBreakpoints setExceptionBreakpoints modules source goto gotoTargets
+setDebuggerProperty setPydevdSourceMap pydevdAuthorize pydevdSystemInfo debugpySystemInfo
+"""
+SERVED: Final = frozenset(_ANSWERED.split())
+"""The requests that debugpy answers; it says nothing to any other."""
 TICK_S: Final = 1.0
 FAILED: Final = 1
 """The id of our error messages: an editor shows their text."""
@@ -108,15 +116,23 @@ class Relay:
                 self.python.send({**message, "request_seq": number, "seq": self._passed})
 
     def _serve(self, request: Message) -> None:
-        do = getattr(self, f"do_{request['command']}", self.forward)
+        do = getattr(self, f"do_{request['command']}", self._unchanged)
         try:
             do(request)
         except InspectorError as error:
-            self.refuse(request, str(error))
+            refused = error.slug == "gdb-refused" and error.why
+            self.refuse(request, refused or str(error))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             self.refuse(
                 request, f"bad arguments of {request['command']}: {type(error).__name__} {error}"[:200]
             )
+
+    def _unchanged(self, request: Message) -> None:
+        """Pass a request on that debugpy answers; refuse any other."""
+        if request["command"] in SERVED:
+            self.forward(request)
+        else:
+            self.refuse(request, f"the request {request['command'][:60]!r} is not known here")
 
     def _hear_python(self) -> None:
         for message in self.python.receive():

@@ -183,6 +183,18 @@ class Shown:
         told = self._native.call("assign", thread=thread, level=level, ref=opened_ref, name=name, value=value)
         return self._row(thread, told["row"])
 
+    def assigned_in(self, frame: int, expression: str, value: str) -> Row:
+        """Set what an expression of C names in a frame. Raises InspectorError."""
+        at = self._frames[frame]
+        if at.level < 0:
+            raise InspectorError(
+                "Python's variables are set while the program stands in Python.", slug="not-a-path"
+            )
+        told = self._native.call(
+            "assign", thread=at.thread, level=at.level, ref=0, name=expression, value=value
+        )
+        return self._row(at.thread, told["row"])
+
     def names(self, frame: int) -> list[str]:
         """The names of a frame's variables."""
         return [row["name"] for row in self._variables(self._frames[frame])]

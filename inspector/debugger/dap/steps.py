@@ -38,6 +38,8 @@ class Steps(Breakpoints):
     def __init__(self, editor: Stream, python: Stream) -> None:
         super().__init__(editor, python)
         self._names: list[Message] = []
+        self.faults: dict[int, str] = {}
+        """The signal or the exception of C++ at which a thread stands."""
         self._known: dict[int, int] = {}
         self._stepping: set[int] = set()
         self._pausing: set[int] = set()
@@ -101,6 +103,7 @@ class Steps(Breakpoints):
         self._gone_on(thread)
 
     def _gone_on(self, thread: int) -> None:
+        self.faults.pop(thread, None)
         self.shown.forget(self.standing.pop(thread)[0])
 
     def do_next(self, request: Message) -> None:
@@ -275,13 +278,13 @@ class Steps(Breakpoints):
             self._cancelled.add(thread)
         reason = event["reason"]
         body: Message = {"threadId": thread, "allThreadsStopped": False}
-        if reason.startswith("SIG"):
-            body |= {"text": reason, "description": f"stopped by {reason}"}
         if event["numbers"]:
             body["hitBreakpointIds"] = event["numbers"]
-        if event["says"]:
-            body |= {"text": event["says"], "description": event["says"]}
-        reason = "exception" if reason.startswith("SIG") else _REASONS.get(reason, reason)
+        if said := event["says"] or event["fault"]:
+            body |= {"text": said, "description": said}
+        if event["fault"]:
+            self.faults[thread] = event["fault"]
+        reason = "exception" if event["fault"] else _REASONS.get(reason, reason)
         self.event("stopped", reason=reason, **body)
 
 

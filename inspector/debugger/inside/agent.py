@@ -331,8 +331,8 @@ def _reason(event: gdb.StopEvent) -> str:
 
 
 def _refused(error: Exception) -> dict[str, str]:
-    why = f"{type(error).__name__}: {error}"[:300]
-    return InspectorError("gdb refused.", slug="gdb-refused", why=why, do="read why").told()
+    why = str(error) if isinstance(error, gdb.error) else f"{type(error).__name__}: {error}"
+    return InspectorError("gdb refused.", slug="gdb-refused", why=why[:300], do="read why").told()
 
 
 def start() -> None:

@@ -24,7 +24,9 @@ from inspector.debugger.inside.opened import (
     valued,
     without_lines,
 )
+from inspector.debugger.inside.source_lines import sources
 from inspector.debugger.inside.target_reader import frames_of, symbol
+from inspector.debugger.inside.thrown import CAUGHT, THROW, signal_text
 from inspector.debugger.memory.loop_parts import LOOP
 from inspector.debugger.memory.merge import is_loop
 from inspector.debugger.presets.prototypes import parsed
@@ -58,6 +60,7 @@ class Editor:
         self._reached: dict[int, Reached] = {}
         self._told: dict[int, Row] = {}
         self._handing: set[int] = set()
+        self._catching: set[int] = set()
         self._pausing: set[int] = set()
         self._opened = Opened()
         self._watches: list[Watch] = []
@@ -119,6 +122,9 @@ class Editor:
         self._select(thread)
         return {"instructions": around(address, offset, count)}
 
+    def _do_sources(self) -> Row:
+        return {"files": sources(gdb.solib_name(symbol(LOOP)) or "")}
+
     def _over(self, watch: Watch) -> None:
         """A function has returned, a variable of which was watched."""
         told = {**watch.told(), "verified": False, "refused": "its function has returned"}
@@ -140,6 +146,9 @@ class Editor:
         self._select(thread)
         self._opened.forget()
         self._reached.pop(thread, None)
+        if how != "continue" and gdb.newest_frame().name() == THROW:
+            self._once.append(Once(thread, CAUGHT, 0, lambda _, reached: self._catching.add(thread)))
+            how = "continue"
         gdb.execute(_GOES[how], to_string=True)
         return {}
 
@@ -230,12 +239,20 @@ class Editor:
             self._do_never()
             self._event(event="handed", thread=number)
             return
+        if number in self._catching:
+            self._catching.discard(number)
+            self._do_never()
+            self._out[number] = Out(gdb.newest_frame())
+            gdb.execute("continue &", to_string=True)
+            return
         if reason == "SIGURG" and not self._written(number):
             gdb.execute("continue &", to_string=True)
             return
         reached = self._reached.get(number)
         here = reached is not None and reached.pc == gdb.newest_frame().pc()
-        if self._out.pop(number, None) is not None or (here and reached is not None and not reached.numbers):
+        if self._out.pop(number, None) is not None or (here and reached is not None and not reached.stays):
+            reason = "step"
+        if reason == "breakpoint" and not here:  # one that only logs lies where a step ended
             reason = "step"
         if number in self._pausing:
             self._pausing.discard(number)
@@ -249,6 +266,7 @@ class Editor:
             "numbers": reached.numbers if here and reached is not None else (),
             "python": self._in_python(),
             "says": reached.says if here and reached is not None else "",
+            "fault": reached.fault if here and reached is not None else signal_text(reason),
         }
         self._event(event="stopped", thread=number, reason=reason, **told)
 

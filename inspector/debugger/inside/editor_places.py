@@ -13,8 +13,11 @@ import gdb
 from inspector.debugger.inside.authored import authored, first_statement
 from inspector.debugger.inside.collecting import Collection, PlaceBreakpoint
 from inspector.debugger.inside.method_tables import rows
+from inspector.debugger.inside.thrown import thrown
 
 _BRACES: Final = re.compile(r"\{([^{}]+)\}")
+_PLACE: Final = re.compile(r'-source "(.*)" -line (\d+)')
+_LINE: Final = r"\1:\2"
 _OWN: Final = ("/debugpy/", "/pydevd")
 """In the path of a Python file: the thread is the debugger's own."""
 
@@ -29,6 +32,13 @@ class Reached(NamedTuple):
     prototype: str = ""
     says: str = ""
     """What a write changed, and who wrote."""
+    fault: str = ""
+    """The exception of C++ that is thrown here."""
+
+    @property
+    def stays(self) -> bool:
+        """Whether the user asked for this place; else it is the end of a step."""
+        return bool(self.numbers or self.fault)
 
 
 Note = Callable[[int, Reached], None]
@@ -64,15 +74,21 @@ class Placed(PlaceBreakpoint):
 
     def stop(self) -> bool:
         """gdb calls this at each hit; False continues the program."""
-        if not super().stop() or of_the_debugger(self.collection):
+        told = self.says
+        if (not super().stop() and self.says == told) or of_the_debugger(self.collection):
             return False
         place = self.wanted.place
-        if self.hits < place.get("hits", 0):
+        if self.says != told:  # from now on it stops like one without a condition
+            self.only_if = ""
+            self.wanted.say(f"{self.says} ({_PLACE.sub(_LINE, self.typed)})")
+        elif self.hits < place.get("hits", 0):
             return False
         if place.get("log"):
             self.wanted.say(_BRACES.sub(_evaluated, place["log"]))
             return False
         reached = Reached((self.wanted.number,), gdb.newest_frame().pc(), self.flags, place["prototype"])
+        if place.get("throws"):
+            reached = Reached((), reached.pc, fault=thrown(self.collection.reader.memory))
         self.wanted.note(gdb.selected_thread().ptid[1], reached)
         return True
 

@@ -87,10 +87,10 @@ class Stepper:
         sal = frame.find_sal()
         line = f"{sal.symtab.fullname()}:{sal.line}" if sal.symtab else Unknown("no debug information")
         source = around(sal.symtab.fullname(), sal.line) if sal.symtab else ()
-        return Stop(reason, name, line, variables, says, stack, _fault(reason), source)
+        return Stop(reason, name, line, variables, says, stack, fault(reason), source)
 
 
-def _fault(reason: str) -> SignalCause | Unknown:
+def fault(reason: str) -> SignalCause | Unknown:
     """The address that a signal is about, as the kernel told it."""
     if reason not in _FAULTS:
         return NO_FAULT

@@ -4,7 +4,6 @@
 import contextlib
 import re
 import traceback
-from pathlib import Path
 from typing import Any, Final
 
 from inspector.debugger.dap.native_side import guard
@@ -35,6 +34,10 @@ class KernelSession(FromCell):
         self._over = False
         self._state: Message = {}
         self.__dict__["do_debugInfo"] = self._answer_state
+
+    def _unchanged(self, request: Message) -> None:
+        """ipykernel answers every request."""
+        self.forward(request)
 
     def after(self) -> None:
         """End after `disconnect`."""
@@ -138,17 +141,6 @@ class KernelSession(FromCell):
 
     def _informed(self, told: Message) -> None:
         self._state = dict(told.get("body") or {})
-
-    def do_source(self, request: Message) -> None:
-        """The text of a file, while ipykernel cannot read it."""
-        if not self.standing:
-            self.forward(request)
-            return
-        path = str(request["arguments"]["source"]["path"])
-        try:
-            self.answer(request, content=Path(path).read_text(errors="replace"))
-        except OSError as error:
-            self.refuse(request, f"{path}: {error.strerror}")
 
     def do_inspector_go_on(self, request: Message) -> None:
         """The front end interrupts: threads that stand in C go on."""
