@@ -66,15 +66,17 @@ class Place(str):
 def contents(subject: _native.Subject) -> Contents | None:
     """The column `contents`; None if the object is no container, or its bytes are known to an adapter."""
     x = subject.get()
-    kind = type(x)
-    is_exception = _is_exception(kind)
-    if not is_exception and not _is_container(kind):
+    is_exception = _is_exception(type(x))
+    if not is_exception and not _is_container(type(x)):
         return None
     from inspector.facts.contents import Contents
 
     keys: dict[int, list[Any]] = {}
     values: dict[int, _native.Subject] = {}
     for key, value in islice(_pairs(x), MOST_PAIRS):
+        kind = type(value)
+        if kind is int or kind is float or kind is bool or value is None:
+            continue  # it keeps nothing, and nobody asks who holds it
         keys.setdefault(id(value), []).append(key)
         values.setdefault(id(value), _native.Subject(value))
     roots = list(values.values())
@@ -107,7 +109,7 @@ def _items(values: list[_native.Subject], rows: list[Walked], keys: dict[int, li
     """The items with most bytes; those of an exact dict, list or tuple, by key or index."""
     from inspector.facts.contents import Item
 
-    weights = [row[1] + _payload(row[3]) for row in rows[: len(values)]]
+    weights = [row[1] + (_payload(row[3]) if row[3] else 0) for row in rows[: len(values)]]
     for at in sorted(range(len(values)), key=lambda at: -weights[at])[:MOST_NAMED]:
         one = values[at]
         places = keys[one.address]
