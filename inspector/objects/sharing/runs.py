@@ -12,8 +12,11 @@ from inspector.objects.sharing.values import gathered, is_in_memory
 
 LEAST: Final = 32
 """Bytes: fewer may be equal by chance."""
-MOST: Final = 1 << 24
-"""Bytes of a block that are searched."""
+MOST: Final = 1 << 22
+"""Bytes of a block that are searched; of a larger one only the beginning, for a smaller header."""
+HEADER: Final = 1 << 13
+CHUNK: Final = 256
+CHUNKS: Final = 24
 NEEDLE: Final = 32
 DIFFERENT: Final = 4
 """So many different bytes has what is looked for, at least."""
@@ -28,11 +31,15 @@ class Run(NamedTuple):
     bytes: int
     of: int
     """The number of the block that has them."""
+    is_whole: bool = True
+    """Whether all bytes were compared."""
 
 
 def held_in(made: Elements, others: Blocks) -> tuple[Run, ...]:
     """The bytes of `made` that are those of others: all of it, from one of them, or each that is in it as a
-    whole. All bytes are compared. () where there are none, or too many to search."""
+    whole. () where there are none, or too many to search. Up to MOST bytes all are compared."""
+    if max(one.range.bytes for one in (made, *others)) > MOST:
+        return _behind_header(made, others)
     text = _text(made)
     if text is None:
         return ()
@@ -44,11 +51,38 @@ def held_in(made: Elements, others: Blocks) -> tuple[Run, ...]:
     return tuple(run for number, raw in known if (run := _whole(raw, text, number)).bytes)
 
 
+def _behind_header(made: Elements, others: Blocks) -> tuple[Run, ...]:
+    """Of large blocks the first that begins with the other one, but for a header: compared by sample."""
+    for number, one in enumerate(others):
+        small, large = sorted((made, one), key=lambda block: block.range.bytes)
+        if not (_is_dense(small) and _is_dense(large)) or small.range.bytes < HEADER:
+            continue
+        text, within = (_native.read(block.range.start, HEADER) for block in (small, large))
+        at, part = _needle((text or b"")[: HEADER // 2])
+        shift = (within or b"").find(part) - at if part else -1
+        if shift >= 0 and shift + small.range.bytes <= large.range.bytes and _same(small, large, shift):
+            return (Run(small.range.bytes, number, False),)
+    return ()
+
+
+def _same(small: Elements, large: Elements, shift: int) -> bool:
+    """Whether bytes spread over one block stand in the other, so much further."""
+    last = small.range.bytes - CHUNK
+    places = [last * number // (CHUNKS - 1) for number in range(CHUNKS)]
+    pairs = [
+        (_native.read_present(small.range.start + at, CHUNK), large.range.start + shift + at) for at in places
+    ]
+    return all(raw is not None and _native.read_present(at, CHUNK) == raw for raw, at in pairs)
+
+
+def _is_dense(block: Elements) -> bool:
+    return block.numeric and block.range.bytes == block.size * block.itemsize_bytes
+
+
 def _text(block: Elements) -> bytes | None:
     """The bytes of a block without gaps; None of others, of few or too many, of pages not in memory."""
     size = block.range.bytes
-    dense = block.numeric and size == block.size * block.itemsize_bytes
-    return gathered(block, "C", MOST) if dense and LEAST <= size <= MOST else None
+    return gathered(block, "C", MOST) if _is_dense(block) and LEAST <= size <= MOST else None
 
 
 def _in_memory(block: Elements) -> Iterator[bytes]:

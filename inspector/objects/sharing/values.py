@@ -25,6 +25,8 @@ MOST_RUNS = 1 << 12
 MOST_NUMBERS = 1 << 18
 """Most numbers of two formats that are compared one by one."""
 SAMPLE = 1000
+FEW = 16
+"""Elements that are compared first."""
 ORDERS = (("C", "C"), ("F", "C"), ("C", "F"))
 LONG = "f16"
 """NumPy's long double."""
@@ -89,6 +91,9 @@ def _compared(
     one = gathered(a, left, whole_bytes)
     other = gathered(b, right, whole_bytes) if one is not None else None
     if one is None or other is None or (a.typestr != b.typestr and a.size > MOST_NUMBERS):
+        few = range(0, a.size, max(a.size // FEW, 1))
+        if not shown and (known := _differs(a, left, b, right, tuple(few))):  # seldom are they equal
+            return known
         numbers_chosen = tuple(_sample(a.size))
         one, other = picked(a, left, numbers_chosen), picked(b, right, numbers_chosen)
         if one is None or other is None:
@@ -107,6 +112,17 @@ def _compared(
     if shown and a.numeric:
         pair = (_text(texts[0], a, one, position), _text(texts[1], b, other, position))
     return Values(False, what, count, a.size, left, right, varied, _index(a.shape, left, at), *pair)
+
+
+def _differs(a: Elements, left: str, b: Elements, right: str, numbers: tuple[int, ...]) -> Values | None:
+    """That a few elements differ; None if they are equal, or not in memory."""
+    one, other = picked(a, left, numbers), picked(b, right, numbers)
+    position = None if one is None or other is None else _first_difference(a, one, b, other)
+    if one is None or position is None:
+        return None
+    varied = one != one[: a.itemsize_bytes] * len(numbers)
+    what, index = "values" if a.numeric else "objects", _index(a.shape, left, numbers[position])
+    return Values(False, what, len(numbers), a.size, left, right, varied, index, "", "")
 
 
 def _text(say: Text, block: Elements, raw: bytes, position: int) -> str:

@@ -47,6 +47,12 @@ def is_boxed(value: Any) -> bool:
     return adapter is not None and adapter.boxed(value)
 
 
+def keeps_unseen(value: Any) -> bool:
+    """Whether an object keeps memory that nothing but the object can say the place of."""
+    adapter = adapter_of(type(value))
+    return _native.speaks_buffer(type(value)) if adapter is None else adapter.unseen(value)
+
+
 def _kept(value: Any) -> Blocks | Unknown:
     """What a BytesIO holds now, or a buffer of pickle's shows: read from its C struct."""
     if type(value) is io.BytesIO:

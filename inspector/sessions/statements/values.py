@@ -31,6 +31,7 @@ from inspector.sessions.statements.elements import (
     bytes_of,
     elements_of,
     is_boxed,
+    keeps_unseen,
     ranges_of,
     size_of,
 )
@@ -143,7 +144,7 @@ def before(value: Any, sample: bool) -> Before | None:
         kind = type_name(type(value[0])).rpartition(".")[2]
         return Before(id(value), (), 0, items=f"{len(value):,} {kind}")
     if not blocks:
-        return Before(id(value), (), 1) if _keeps_unseen(value) else None
+        return Before(id(value), (), 1) if keeps_unseen(value) else None
     if type(value) in (list, tuple, dict):
         return Before(id(value), blocks, len(blocks))
     subject = _native.Subject(value)
@@ -151,12 +152,6 @@ def before(value: Any, sample: bool) -> Before | None:
     table = adapter.columns(value, 0) if adapter is not None else None
     columns = table[1] if table is not None else 1
     return Before(id(value), blocks, total_of(subject, blocks), columns, sampled(blocks) if sample else 0)
-
-
-def _keeps_unseen(value: Any) -> bool:
-    """Whether an object keeps memory that nothing but the object can say the place of."""
-    adapter = adapter_of(type(value))
-    return _native.speaks_buffer(type(value)) if adapter is None else adapter.unseen(value)
 
 
 def sampled(blocks: Blocks) -> int:
@@ -217,17 +212,19 @@ def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[st
 
 def _in_runs(blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related | None:
     """Of bytes: the operand whose bytes they are, or hold; None if they are no operand's."""
-    live = {
-        name: elements_of(held[0]) for name, one in operands.items()
-        if (held := now.get(name, NONE)) and id(held[0]) == one.address
-    }  # fmt: skip
-    pairs = {(one.address, one.size): (name, one) for name, some in live.items() for one in some}
-    if len(blocks) != 1 or len(pairs) > MOST_ITEMS:
+    held = ((name, now.get(name, NONE), had.address) for name, had in operands.items())
+    live = [
+        (name, elements_of(found[0])) for name, found, address in held if found and id(found[0]) == address
+    ]
+    pairs = {(one.address, one.size): (name, one) for name, some in live for one in some}
+    few = len(blocks) == 1 and len(pairs) <= MOST_ITEMS
+    found = [pair for pair in pairs.values() if few and _are_bytes(blocks[0], pair[1])]
+    runs = held_in(blocks[0], tuple(one for _, one in found)) if found else ()
+    if not runs:
         return None
-    names = [name for name, one in pairs.values() if _are_bytes(blocks[0], one)]
-    runs = held_in(blocks[0], tuple(one for _, one in pairs.values() if _are_bytes(blocks[0], one)))
     size, whole = sum(one.bytes for one in runs), blocks[0].range.bytes
-    return Related("apart", names[runs[0].of], size if size < whole else 0, "equal", True) if runs else None
+    sure = all(one.is_whole for one in runs)
+    return Related("apart", found[runs[0].of][0], size if size < whole else 0, "equal", sure)
 
 
 def put_into(blocks: Blocks, others: dict[str, Blocks]) -> tuple[int, str, bool]:
@@ -241,7 +238,7 @@ def put_into(blocks: Blocks, others: dict[str, Blocks]) -> tuple[int, str, bool]
             return blocks[0].range.bytes, name, alike is True
         runs = held_in(blocks[0], some)
         if runs and runs[0].bytes >= some[0].range.bytes:
-            return runs[0].bytes, name, True
+            return runs[0].bytes, name, runs[0].is_whole
     return 0, "", False
 
 
@@ -261,7 +258,8 @@ def _among(first: Related, blocks: Blocks, given: Blocks) -> Related:
     telling = [one for one in blocks if _kind(one) != "truths" and one.format != OFFSETS] or list(blocks)
     telling = [one for one in telling if one.size > 1] or telling
     if any(_kind(one) != "truths" for one in given):  # which values are there, and where, is no value
-        if len(blocks) == 1 and like_one_of(blocks[0], given):  # unless they were asked for
+        placing = tuple(one for one in given if one.format == OFFSETS)
+        if len(blocks) == 1 and like_one_of(blocks[0], placing):  # unless they were asked for
             return replace(first, values="equal", compared_all=True)
         given = tuple(one for one in given if one.format not in ("bits", OFFSETS))
     said = [_found_in(block, given) for block in telling[:CHUNKS]]
