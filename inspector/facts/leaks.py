@@ -134,10 +134,11 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An error that needs no refcounts to prove it."""
+    """An error that a call shows as it returns: all but the last kind are proof."""
 
     kind: Literal["NULL without an exception", "result with an exception set", "C-API call without the GIL",
-                  "over-released", "borrowed reference stolen"]  # fmt: skip
+                  "over-released", "borrowed reference stolen",
+                  "returned without a reference"]  # fmt: skip
     touch: Touch
     shown: str
 

@@ -360,14 +360,22 @@ _KINDS: Final = {
     "WITHOUT_GIL": "C-API call without the GIL",
     "DIED_IN_CALL": "over-released",
     "RETURNED_UNOWNED": "borrowed reference stolen",
+    "RETURNED_SHARED": "returned without a reference",
 }
+
+
+_SHARED: Final = {
+    id(None): "NoneType", id(True): "bool True", id(False): "bool False",
+    id(NotImplemented): "NotImplementedType",
+}  # fmt: skip
+"""Address of what native/leaks/shared.c watches -> its type and value."""
 
 
 def _fault(found: Found, row: _native.LedgerFault, at: int) -> Fault:
     kind, number, slot, from_, code, offset, method, address = row
     touch = _touch(found, ("B", number, slot, from_, code, offset, method, 0))
     touch = replace(touch, stage=bisect_right(found.faults_before, at))  # without the GIL no code is known
-    object_ = f"object at {address:#x}" if address else ""
+    object_ = _SHARED.get(address, f"object at {address:#x}") if address else ""
     return Fault(_KINDS[_native.LEDGER_FAULTS[kind]], touch, object_)  # type: ignore[arg-type]
 
 

@@ -19,7 +19,7 @@ from inspector.facts.leaks import Leaks, Touch
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.objects import isolation
-from inspector.verdicts.leaks import crash
+from inspector.verdicts.crash_words import crash
 
 DEADLINE_S: Final = 600.0
 MEMORY_BYTES: Final = 1 << 33

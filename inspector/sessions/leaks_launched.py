@@ -84,7 +84,7 @@ def _folder(package: str) -> str:
 
 def _without_ledger(program: str, code: int) -> Leaks:
     """The facts for a missing ledger: a crash is a verdict; any other end raises."""
-    from inspector.verdicts.leaks import crash
+    from inspector.verdicts.crash_words import crash
 
     name = signal.Signals(-code).name if code < 0 else ""
     if name in CRASHES:

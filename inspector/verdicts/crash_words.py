@@ -7,6 +7,7 @@ from typing import Final
 
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.crash import Crash
+from inspector.facts.leaks import Touch, Verdict
 from inspector.facts.stack import Argument, Frame, SignalCause, Stop
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.words import answer, code
@@ -15,6 +16,14 @@ FIRST_PAGE: Final = 4_096
 """No memory is ever mapped below: such an address is a NULL pointer with an offset."""
 _ENDING: Final = re.compile(r"(__GI_)?_*(pthread_kill(_implementation|_internal)?|raise|gsignal|abort)")
 """Functions by which C code ends its own process."""
+
+
+def crash(signal: str, where: Touch | Unknown, place: str, *, watched: bool) -> Verdict:
+    """A signal ended the process that ran the code: a copy of this process, or a separate program."""
+    rule = "native code returns errors; it does not end the process"
+    cure = "inspector debug shows the C stack of the crash"
+    reason = f"{signal} in {place}" + (", while the ledger was open" if watched else "")
+    return Verdict("crash", "", not watched, 0, 0, where, (), "", rule, cure, reason)
 
 
 def stop_answers(stop: Stop) -> Answers:

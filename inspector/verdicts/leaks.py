@@ -15,6 +15,7 @@ from inspector.facts.leaks import Dangling, Drift, Fault, KeptByC, Kind, Suspect
 from inspector.facts.unknown import Unknown
 
 _NOT_SEEN = Unknown("no hooked call created or took it: a macro did, or a function missing in capi.def")
+_SHARED: Final = "returned without a reference"
 _RULES: Final[dict[str, tuple[str, str]]] = {
     "NULL without an exception": (
         "a function that returns NULL sets an exception first",
@@ -32,8 +33,10 @@ _RULES: Final[dict[str, tuple[str, str]]] = {
         "a function owns what it returns: arguments are borrowed",
         "Py_INCREF before return, or Py_NewRef",
     ),
+    _SHARED: ("a function owns what it returns, None and the truths too", "Py_RETURN_NONE, or Py_NewRef"),
 }
 _REASONS: Final = {
+    _SHARED: "it was returned, and its count did not rise; what let it go meanwhile may explain it",
     "over-released": "the call freed an argument that its caller still held",
     "borrowed reference stolen": "its result holds an argument without taking a reference",
 }
@@ -203,8 +206,9 @@ def _lost_later(obj: Suspect, count: int, certain: bool, reason: str, settled: T
     rule = "every reference you take must be released"
     cure = "a Py_DECREF for the Py_INCREF; Py_CLEAR of each field in tp_dealloc"
     why = f"{reason}; it was right as {settled.method} returned, and was {_UNHOOKED.reason}"
-    made = _made(obj, "leaked", certain, count, None, rule, cure, why)
-    return replace(made, conversion=_UNHOOKED, method="")
+    return replace(
+        _made(obj, "leaked", certain, count, None, rule, cure, why), conversion=_UNHOOKED, method=""
+    )
 
 
 def _over(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
@@ -227,7 +231,11 @@ def _over(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
     else:
         rule = "release only references you own: arguments are borrowed"
         cure = "remove one Py_DECREF, or Py_INCREF first"
-    return _made(obj, kind, certain, count, taken or lent or _last(obj.touches, _LAST), rule, cure, reason)
+    told = _made(obj, kind, certain, count, taken or lent or _last(obj.touches, _LAST), rule, cure, reason)
+    if taken or lent or not obj.touches or obj.touches[-1].role != "settled":
+        return told
+    why = f"{reason}; it was right as {obj.touches[-1].method} returned"
+    return replace(told, conversion=_NOT_SEEN, method="", reason=why)
 
 
 def _released_again(obj: Suspect, taken: Touch) -> bool:
@@ -368,18 +376,13 @@ def _of_drift(drift: Drift) -> Verdict:
     )
 
 
-def crash(signal: str, where: Touch | Unknown, place: str, *, watched: bool) -> Verdict:
-    """A signal ended the process that ran the code: a copy of this process, or a separate program."""
-    rule = "native code returns errors; it does not end the process"
-    cure = "inspector debug shows the C stack of the crash"
-    reason = f"{signal} in {place}" + (", while the ledger was open" if watched else "")
-    return Verdict("crash", "", not watched, 0, 0, where, (), "", rule, cure, reason)
-
-
 def _of_fault(fault: Fault) -> Verdict:
     rule, cure = _RULES.get(fault.kind, ("release only references you own", "remove one Py_DECREF"))
     touch = fault.touch
     reason = _REASONS.get(fault.kind, f"seen {'at the call' if touch.function else 'as the call returned'}")
+    if fault.kind == _SHARED:
+        method = touch.method
+        return Verdict("over-released", fault.shown, False, 1, 1, touch, (touch,), method, rule, cure, reason)
     return Verdict(fault.kind, fault.shown, True, 1, 0, touch, (touch,), touch.method, rule, cure, reason)
 
 

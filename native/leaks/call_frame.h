@@ -7,7 +7,7 @@
 #include "objects/objects.h"
 #include "trace/arm/calls.h"
 
-enum { WATCHED_MAX = 24, HOLDERS_MAX = 16, BEHIND_MAX = 16, FIELDS_MAX = 32 };
+enum { WATCHED_MAX = 24, HOLDERS_MAX = 16, BEHIND_MAX = 16, FIELDS_MAX = 32, SHARED_MAX = 4 };
 
 typedef struct {
     PyObject *object; // borrowed: the caller holds it during the call
@@ -40,6 +40,8 @@ typedef struct call_frame {
     PyObject *self; // borrowed: object of the method; NULL: its fields are not compared
     uintptr_t fields[FIELDS_MAX];
     int field_count;
+    Py_ssize_t shared[SHARED_MAX]; // counts before the call, of what all code uses (leaks/shared.c)
+    uint8_t shared_lost;           // bit of each that a freed block may have held
     struct call_frame *outer; // borrowed: opened before, by this thread or another one
     uint64_t serial;          // of the call; 0: the frame is free
     uintptr_t thread, stack;  // where the call was made: its greenlet's thread state; its C frame

@@ -117,8 +117,7 @@ static void keep_fields(call_frame *frame, PyObject *self) {
     memcpy(frame->fields, self + 1, (size_t)frame->field_count * sizeof *frame->fields);
 }
 
-// How many more fields refer to the object than before the call.
-static Py_ssize_t fields_gained(const call_frame *frame, const PyObject *object) {
+Py_ssize_t ledger_frame_gained(const call_frame *frame, const PyObject *object) {
     if (!frame->self || ledger_is_placeholder(frame->self) || compat_refcount(frame->self) <= 0) {
         return 0;
     }
@@ -133,7 +132,7 @@ static Py_ssize_t fields_gained(const call_frame *frame, const PyObject *object)
 Py_ssize_t ledger_frames_released(const PyObject *object, Py_ssize_t most) {
     Py_ssize_t released = 0;
     for (const call_frame *frame = innermost; frame; frame = frame->outer) {
-        released += Py_MAX(-fields_gained(frame, object), 0);
+        released += Py_MAX(-ledger_frame_gained(frame, object), 0);
     }
     return released < most ? released + ledger_statics_released(object, most - released) : most;
 }
@@ -142,7 +141,7 @@ Py_ssize_t ledger_frames_released(const PyObject *object, Py_ssize_t most) {
 static void count_kept(call_frame *frame, watched *item) {
     Py_ssize_t change = compat_refcount(item->object) - item->count - item->found;
     if (change > 0) {
-        item->found += Py_MIN(Py_MAX(fields_gained(frame, item->object), 0), change);
+        item->found += Py_MIN(Py_MAX(ledger_frame_gained(frame, item->object), 0), change);
     } else if (change < 0) {
         item->found -= ledger_frames_released(item->object, -change);
     }
@@ -230,6 +229,7 @@ UNSANITIZED void ledger_watch_freed(uintptr_t block, uintptr_t object) {
                 item->died = address == object || ledger_enter(item->object, 0) != NULL;
             }
         }
+        ledger_shared_freed(frame, words, (stop - block) / sizeof *words);
         for (int n = 0; n < WORDS_CHECKED && (uintptr_t)(words + n + 1) <= stop; n++) {
             if (words[n] < frame->low || words[n] > frame->high) {
                 continue;
@@ -346,6 +346,7 @@ ledger_opened ledger_frame_enter(uint32_t number, call_convention convention, co
     frame->low = UINTPTR_MAX;
     frame->high = 0;
     frame->serial = ++serials;
+    ledger_shared_enter(frame);
     watch_arguments(frame, convention, words);
     frame->outer = innermost;
     innermost = frame;

@@ -41,6 +41,16 @@ typedef struct {
 ledger_entry *ledger_unbalanced(const ledger_imbalance *imbalance);
 void ledger_frame_place(ledger_touch *touch, uint32_t number /* of the call */); // where the call is now
 
+// leaks/shared.c: None, the truths and NotImplemented, which a method may return without a reference.
+void ledger_shared_enter(call_frame *frame);
+// A block is freed, of which this many words can be read.
+void ledger_shared_freed(call_frame *frame, const uintptr_t *words, uintptr_t count);
+// Whether the result is one of them, and its count says that the call took no reference to it.
+// `gained`: how many more fields of the method's object hold it than before.
+int ledger_shared_unowned(call_frame *frame, const PyObject *result /* borrowed */, Py_ssize_t gained);
+// How many more fields of the method's object refer to the object than before the call.
+Py_ssize_t ledger_frame_gained(const call_frame *frame, const PyObject *object /* borrowed */);
+
 // leaks/capsule_arrays.c: while a call with a capsule argument is open, the hooks report allocated blocks.
 extern int ledger_capsules_open __attribute__((visibility("hidden")));
 void ledger_capsules_allocated(const void *block);

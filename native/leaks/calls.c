@@ -14,6 +14,7 @@
 #include "leaks/call_frames.h"
 #include "leaks/entries/table.h"
 #include "leaks/leaks.h"
+#include "leaks/raw_memory/followed.h"
 #include "objects/objects.h"
 #include "trace/capi/capi.h"
 #include "trace/record/convention.h"
@@ -94,8 +95,9 @@ static void watch_unchanged(const call_frame *frame, const watched *item) {
         return;
     }
     ledger_entry *entry = ledger_enter_argument(item->object);
-    if (entry) {
-        ledger_touch touch = {.role = 'B', .row = CAPI_ROW_COUNT};
+    int is_self = !item->argument; // it stores others in itself
+    if (entry && !(is_self && entry->touches)) {
+        ledger_touch touch = {.role = is_self ? 'h' : 'B', .row = CAPI_ROW_COUNT};
         ledger_frame_place(&touch, frame->number);
         ledger_add(entry, &touch);
     }
@@ -156,6 +158,7 @@ static void settle_words(PyObject *holder, uint32_t number, const uintptr_t *bef
     for (int i = 0; i < limit && (size_t)i < bytes / sizeof *fields; i++) {
         if (!before || (uintptr_t)fields[i] != before[i]) {
             settle(fields[i], number);
+            raw_memory_settle(fields[i]);
         }
     }
 }
@@ -213,6 +216,10 @@ static int means_error(call_convention convention, uintptr_t result, int failed)
 static void check(call_frame *frame, const calls_called *called, uintptr_t result) {
     int failed = PyErr_Occurred() != NULL, is_status = returns_status(called->convention);
     if (result && !is_status) {
+        if (ledger_shared_unowned(frame, (PyObject *)result,
+                                  ledger_frame_gained(frame, (PyObject *)result))) {
+            fault(frame, LEDGER_RETURNED_SHARED, (PyObject *)result);
+        }
         visit_result((PyObject *)result, &(result_walk){frame, 0});
         note_result((PyObject *)result, called->number);
     }

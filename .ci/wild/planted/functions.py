@@ -19,7 +19,13 @@ SLOTS = {
     "sq_item": "__getitem__", "sq_repeat": "__mul__", "tp_call": "__call__", "tp_descr_get": "__get__",
     "tp_getattro": "__getattribute__", "tp_hash": "__hash__", "tp_init": "__init__", "tp_iter": "__iter__",
     "tp_iternext": "__next__", "tp_repr": "__repr__", "tp_richcompare": "__eq__",
-    "tp_setattro": "__setattr__", "tp_str": "__str__",
+    "tp_setattro": "__setattr__", "tp_str": "__str__", "sq_inplace_concat": "__iadd__",
+    "sq_inplace_repeat": "__imul__", "nb_inplace_add": "__iadd__", "nb_inplace_subtract": "__isub__",
+    "nb_inplace_multiply": "__imul__", "nb_inplace_matrix_multiply": "__imatmul__",
+    "nb_inplace_true_divide": "__itruediv__", "nb_inplace_floor_divide": "__ifloordiv__",
+    "nb_inplace_remainder": "__imod__", "nb_inplace_power": "__ipow__", "nb_inplace_lshift": "__ilshift__",
+    "nb_inplace_rshift": "__irshift__", "nb_inplace_and": "__iand__", "nb_inplace_xor": "__ixor__",
+    "nb_inplace_or": "__ior__",
 }  # fmt: skip
 """The names by which verdicts know slots."""
 
@@ -55,7 +61,8 @@ class Symbols:
             module = sys.modules.get(".".join(parts[:cut]))
             if module is not None and (found := _within(module, parts[cut:])) is not None:
                 return found
-        tails = [parts[at:] for at in range(len(parts))]
+        is_slot = parts[-1].startswith("__")  # every module has one of its own
+        tails = [parts[at:] for at in range(len(parts) - (is_slot and len(parts) > 1))]
         some = [_within(one, tail) for tail in tails for one in (*self.modules, _classes())]
         return next((one for one in some if one is not None), None)
 
@@ -73,6 +80,8 @@ def _classes():
 
 def _within(holder, parts):
     for part in parts:
+        if holder is None:  # it has slots too
+            return None
         holder = inspect.getattr_static(holder, part, None)
     return holder
 

@@ -104,7 +104,9 @@ def told(verdict, symbols):
     kept = {name: getattr(verdict, name) for name in names}
     source = getattr(verdict.conversion, "source", "")
     source = source if isinstance(source, str) else ""
-    return kept | {"source": source, "functions": sorted(symbols.of_method(verdict.method))}
+    if getattr(verdict.conversion, "role", "") == "allocated" and not verdict.conversion.method:
+        kept["method"] = ""  # the name is the library's
+    return kept | {"source": source, "functions": sorted(symbols.of_method(kept["method"]))}
 
 
 def answered(work, seconds):

@@ -78,7 +78,8 @@ enum { LEDGER_RELATIONS(LEDGER_RELATION) };
     FAULT(RESULT_WITH_EXCEPTION, "a result was returned with an exception set") \
     FAULT(WITHOUT_GIL, "the C-API was called without the GIL") \
     FAULT(DIED_IN_CALL, "an argument died while its caller held it") \
-    FAULT(RETURNED_UNOWNED, "the result holds an argument and took no reference to it")
+    FAULT(RETURNED_UNOWNED, "the result holds an argument and took no reference to it") \
+    FAULT(RETURNED_SHARED, "None or a truth was returned, and its count did not rise")
 #define LEDGER_FAULT(name, meaning) LEDGER_##name,
 enum { LEDGER_FAULTS(LEDGER_FAULT) };
 

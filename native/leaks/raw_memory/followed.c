@@ -222,6 +222,18 @@ void raw_memory_freed_slow(const void *block) {
     raw_memory_take(block, &unused);
 }
 
+void raw_memory_settle(const void *block) {
+    if (!raw_memory_count || !block || !may_be_known(block)) {
+        return;
+    }
+    lock_take();
+    raw_memory_block *row = capacity ? place_of(rows, capacity, (uintptr_t)block) : NULL;
+    if (row && row->hidden) {
+        row->method = 0;
+    }
+    lock_give();
+}
+
 void raw_memory_put(const raw_memory_block *taken, const void *block, size_t bytes) {
     raw_memory_block row = *taken;
     row.hidden = ~(uintptr_t)block;

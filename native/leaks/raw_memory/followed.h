@@ -67,6 +67,8 @@ void raw_memory_handed_over(int row, const void *block, const void *frame);
 void raw_memory_freed_slow(const void *block);
 // Removes the row of a block: whether it was known. raw_memory_put() adds it again, at its new address.
 int raw_memory_take(const void *block, raw_memory_block *ret);
+// A call from Python returned while a field of an object holds the block: who loses it later is another call.
+void raw_memory_settle(const void *block);
 void raw_memory_put(const raw_memory_block *taken, const void *block, size_t bytes);
 // Reallocates a block in its domain; the row of the block moves with it.
 void *raw_memory_moved(const PyMemAllocatorEx *domain, void *context, void *block, size_t bytes);

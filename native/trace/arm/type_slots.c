@@ -31,6 +31,8 @@ enum { FOR_ALL, FOR_LEDGER, FOR_CHARGES };
     {#name, offsetof(PyTypeObject, table), offsetof(methods, name), convention, FOR_ALL}
 #define COUNTED_IN(table, methods, name, convention, purpose) \
     {#name, offsetof(PyTypeObject, table), offsetof(methods, name), convention, purpose}
+// Called with the left operand's slot alone: no comparison, unlike the binary operators.
+#define IN_PLACE(name) COUNTED_IN(tp_as_number, PyNumberMethods, nb_inplace_##name, CALL_O, FOR_LEDGER)
 #define IN_TYPE(name, convention, purpose) {#name, 0, offsetof(PyTypeObject, name), convention, purpose}
 static const type_slot allowed[] = {
     IN_TABLE(tp_as_buffer, PyBufferProcs, bf_getbuffer, CALL_BUFFER),
@@ -54,8 +56,23 @@ static const type_slot allowed[] = {
     IN_TYPE(tp_setattro, CALL_ASSIGN, FOR_CHARGES),
     IN_TYPE(tp_descr_get, CALL_O, FOR_CHARGES),
     COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_contains, CALL_SET, FOR_LEDGER),
-    COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_concat, CALL_O, FOR_CHARGES),
-    COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_repeat, CALL_INDEXED, FOR_CHARGES),
+    COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_concat, CALL_O, FOR_LEDGER),
+    COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_repeat, CALL_INDEXED, FOR_LEDGER),
+    COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_inplace_concat, CALL_O, FOR_LEDGER),
+    COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_inplace_repeat, CALL_INDEXED, FOR_LEDGER),
+    IN_PLACE(add),
+    IN_PLACE(subtract),
+    IN_PLACE(multiply),
+    IN_PLACE(matrix_multiply),
+    IN_PLACE(true_divide),
+    IN_PLACE(floor_divide),
+    IN_PLACE(remainder),
+    IN_PLACE(power),
+    IN_PLACE(lshift),
+    IN_PLACE(rshift),
+    IN_PLACE(and),
+    IN_PLACE(xor),
+    IN_PLACE(or),
 };
 
 static int find_python(struct dl_phdr_info *object, size_t size, void *argument) {

@@ -1,0 +1,49 @@
+// Objects that all code uses, returned without a reference: None, the truths, NotImplemented.
+//
+// A correct call leaves one reference more to what it returns. Their counts move by whatever else the call
+// does, so only this is told: the count stayed where the result should have raised it by one, no field of the
+// method's object dropped a reference, and no block freed meanwhile names the object. What a container
+// replaced may still explain it: no proof. Python 3.12 and later do not count them.
+// SPDX-License-Identifier: MIT
+#include "leaks/call_frames.h"
+#include "objects/objects.h"
+
+enum { FREED_WORDS = 64 };
+
+static PyObject *const all[SHARED_MAX] = {Py_None, Py_True, Py_False, Py_NotImplemented}; // immortal
+
+void ledger_shared_enter(call_frame *frame) {
+    frame->shared_lost = 0;
+    for (int i = 0; i < SHARED_MAX; i++) {
+        frame->shared[i] = compat_refcount(all[i]);
+    }
+}
+
+static int shared_at(uintptr_t word) {
+    int at = 0;
+    while (at < SHARED_MAX && word != (uintptr_t)all[at]) {
+        at++;
+    }
+    return at;
+}
+
+UNSANITIZED void ledger_shared_freed(call_frame *frame, const uintptr_t *words, uintptr_t count) {
+    for (uintptr_t n = 0; n < count && n < FREED_WORDS; n++) {
+        int at = shared_at(words[n]);
+        frame->shared_lost |= (uint8_t)(at < SHARED_MAX ? 1 << at : 0);
+    }
+}
+
+int ledger_shared_unowned(call_frame *frame, const PyObject *result, Py_ssize_t gained) {
+    int at = shared_at((uintptr_t)result);
+    if (at == SHARED_MAX || compat_is_immortal((PyObject *)result) || frame->shared_lost >> at & 1) {
+        return 0;
+    }
+    if (compat_refcount((PyObject *)result) != frame->shared[at] || gained) {
+        return 0;
+    }
+    for (call_frame *outer = frame->outer; outer; outer = outer->outer) {
+        outer->shared[at]--; // they see it as well
+    }
+    return 1;
+}
