@@ -44,7 +44,7 @@ test-all: system ## all tests on Python 3.11 to 3.15, 3.14 and 3.15 in a chroot 
 sid: system ## the core tests on 3.14 and 3.15; in a chroot of Debian sid where they are not found: root, 0.7 GB
 	@$(PYTHON3) .ci/matrix.py --only 3.14,3.15 $(ARGS)
 
-wheels: ## the sdist and the wheels of every CPython for glibc and musl, checked and tried, into dist; ONLY=3.14 builds those of one
+wheels: ## the sdist and the wheels of every CPython for glibc and musl, checked and tried, into dist; ONLY="3.14 aarch64" builds those
 	@$(PYTHON3) .ci/ready.py wheels
 	@.venv-wheels/bin/python -P .ci/wheels.py $(ONLY)
 

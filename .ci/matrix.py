@@ -6,6 +6,7 @@
                                      each library
     python3 .ci/matrix.py --only whole-3.12      all of core on 3.12; whole-3.13
     python3 .ci/matrix.py --only free-threaded   what works on 3.13t
+    python3 .ci/matrix.py --only aarch64         Debian's 3.13 for aarch64, emulated (.ci/aarch64.py)
     python3 .ci/matrix.py --after-quick          all but what --quick has run just before
     python3 .ci/matrix.py --only 3.11 -k refs    the rows whose title begins so, 3.14,3.15: or so; further
                                                  words go to pytest
@@ -30,6 +31,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import aarch64
 import pythons
 import ready
 import sid
@@ -85,9 +87,12 @@ ROWS = [
     ("3.13 core, quick", "3.13", [], ["-m", f"quick and ({CORE_AND_SMALL})"]),
     ("R", "R", [], ["-m", "r"]),
 ]
+EMULATED = ["--timeout", "1200", *(f"tests/{room}" for room in ("native", "probes", "layers", "lazy"))]
+"""Where emulated processor time goes: each test takes some thirty times as long, and there is no ptrace."""
 ASKED = [(f"whole-{version}", version, [], ["-m", CORE_AND_SMALL]) for version in ("3.12", "3.13")]
 ASKED += [("free-threaded", "3.13t", [], ["--noconftest", "tests/test_free_threaded.py"])]
-"""Rows by `--only` alone: 14 minutes each, the last one a minute, and five to build its Python."""
+ASKED += [("aarch64", aarch64.ROOM, [], ["-m", f"quick and ({CORE}) and not debugger", *EMULATED])]
+"""Rows by `--only` alone: 14 minutes each, free-threaded one and five to build its Python."""
 
 
 def main(words):
@@ -121,6 +126,8 @@ def _entering(room):
 
     None: the Python cannot be had here.
     """
+    if room == aarch64.ROOM:
+        return aarch64.entering()
     if room not in sid.VERSIONS or pythons.find(room):
         return []
     return sid.entering(room) or ([] if pythons.install(room) else None)
@@ -211,7 +218,9 @@ def row(title, room, options, words, titled):
 
 def _make_ready(room, entering):
     """Make the room, where its Python is."""
-    if entering:
+    if room == aarch64.ROOM:
+        aarch64.make_ready(entering)
+    elif entering:
         subprocess.check_call([*entering, f"python{room}", ".ci/ready.py", room])
     else:
         ready.main([room])

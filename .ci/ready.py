@@ -40,6 +40,7 @@ ROOMS = {
     "libraries": (".venv-libraries", ("3.11",), "libraries", ()),
     "libraries-oldest": (".venv-libraries-oldest", ("3.11",), "libraries-oldest", ()),
     "R": (".venv-R", ("3.11",), "R", ()),
+    "aarch64": (".venv-aarch64", ("3.13",), "core", None),
     "sanitize": (".venv-sanitize", ANY, "core", SANITIZE),
     "bench": (".venv-bench", ANY, "bench", ()),
     "wheels": (".venv-wheels", ANY, "wheels", None),
@@ -133,6 +134,11 @@ def _digest(paths, words):
             if file.is_file() and "__pycache__" not in file.parts:
                 total.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
     return total.hexdigest()
+
+
+def stamp_of_sources():
+    """What changes with the sources of the wheel."""
+    return _digest(SOURCES, [])
 
 
 def _stamped(stamp, value):

@@ -45,27 +45,33 @@ def entering(wanted):
     root = FOLDER / "root"
     if wanted not in VERSIONS or os.geteuid() or not shutil.which("unshare"):
         return None
+    packages = [f"python{version}-{part}" for version in VERSIONS for part in ("dev", "venv")]
     with MAKING:
-        if not (root / ".made").exists() and not _make(root):
+        if not (root / ".made").exists() and not made(root, "sid", (*packages, *PACKAGES)):
             return None
+    return within(root)
+
+
+def within(root):
+    """The words before a command that run it in a chroot, in this checkout's folder."""
     here = str(Path(__file__).resolve().parent.parent)
     folders = shlex.join(dict.fromkeys((*FOLDERS, str(Path.home()), here)))
     script = ENTER.format(folders=folders, files=shlex.join(FILES))
     return ["unshare", "--mount", "sh", "-c", script, "sh", str(root), here]
 
 
-def _make(root):
-    """Whether the chroot could be made; an unfinished one is made again."""
+def made(root, suite, packages, architecture=""):
+    """Whether the chroot of a suite could be made; an unfinished one is made again."""
     if not system.ready("sid"):
         return False
     shutil.rmtree(str(root), ignore_errors=True)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    log = FOLDER / "log"
-    pythons = [f"python{version}-{part}" for version in VERSIONS for part in ("dev", "venv")]
-    print(f"· Debian sid with Python {' and '.join(VERSIONS)} in {root} (log: {log})", flush=True)
+    root.parent.mkdir(parents=True, exist_ok=True)
+    log = root.parent / "log"
+    print(f"· Debian {suite} {architecture} in {root} (log: {log})", flush=True)
     command = ["mmdebstrap", "--variant=apt", "--dpkgopt=force-unsafe-io", *OLD_MIRROR]
     command += [f"--dpkgopt=path-exclude=/usr/share/{unread}/*" for unread in ("doc", "locale", "man")]
-    command += ["--include=" + ",".join((*pythons, *PACKAGES)), "sid"]
+    command += [f"--architectures={architecture}"] if architecture else []
+    command += ["--include=" + ",".join(packages), suite]
     with log.open("w") as out:
         failed = subprocess.call([*command, str(root)], stdout=out, stderr=out, stdin=subprocess.DEVNULL)
     if not failed:

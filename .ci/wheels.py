@@ -2,6 +2,7 @@
 
     .venv-wheels/bin/python -P .ci/wheels.py          all; `make wheels` makes the room first
     .venv-wheels/bin/python -P .ci/wheels.py 3.14     those of one Python; the sdist is built all the same
+    .venv-wheels/bin/python -P .ci/wheels.py 3.14 aarch64    those of it whose platform has the word
 
 Everything is built from the sdist. The compiler is Zig's: it links for a chosen glibc, and for musl, on any
 Linux. CPythons are those of this machine, 3.14 and 3.15 also from .ci/sid.py. A wheel that cannot be built is
@@ -23,6 +24,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 sys.path.insert(0, str(Path(__file__).parent))
+import aarch64
 import pythons
 import sid
 
@@ -51,8 +53,10 @@ def main(wanted):
     DIST.mkdir(exist_ok=True)
     source = _sdist()
     wrong = []
-    for version in wanted or VERSIONS:
-        wrong += _python(version, source)
+    words = [word for word in wanted if word not in VERSIONS]
+    tags = [tag for tag in PLATFORMS if all(word in tag for word in words)]
+    for version in [word for word in wanted if word in VERSIONS] or VERSIONS:
+        wrong += _python(version, tags, source)
     wrong += _judge()
     for line in wrong:
         print(line)
@@ -72,7 +76,7 @@ def _sdist():
     return next((BUILD / "source").iterdir())
 
 
-def _python(version, source):
+def _python(version, tags, source):
     """Build, check and try the wheels of one CPython; what went wrong, as lines."""
     found = pythons.find(version)
     command = [found] if found else sid.entering(version)
@@ -82,7 +86,7 @@ def _python(version, source):
     python = _environment(command, BUILD / f"build-{version}", "pip>=25.1")
     _run(*python, *PIP, "install", "--group", "build", cwd=ROOT)
     wrong = []
-    for tag in PLATFORMS:
+    for tag in tags:
         try:
             wheel = _wheel(python, version, tag, source)
             print(f"· {wheel.name}  {wheel.stat().st_size / 1e6:.2f} MB", flush=True)
@@ -117,12 +121,16 @@ def _wheel(python, version, tag, source):
 
 
 def _debian(version):
-    """A folder with the header that Debian keeps apart; of all others Zig's compiler has its own."""
+    """A folder with the header that Debian keeps apart; of all others Zig's compiler has its own.
+
+    This machine's serves every machine of PLATFORMS: their C types have the same sizes.
+    """
     folder = BUILD / "debian"
-    (folder / "x86_64-linux-gnu").mkdir(parents=True, exist_ok=True)
-    link = folder / "x86_64-linux-gnu" / f"python{version}"
-    if not link.is_symlink():
-        link.symlink_to(f"/usr/include/x86_64-linux-gnu/python{version}")
+    for machine in {target.split("-")[0] for target, _ in PLATFORMS.values()}:
+        (folder / f"{machine}-linux-gnu").mkdir(parents=True, exist_ok=True)
+        link = folder / f"{machine}-linux-gnu" / f"python{version}"
+        if not link.is_symlink():
+            link.symlink_to(f"/usr/include/{platform.machine()}-linux-gnu/python{version}")
     return str(folder)
 
 
@@ -185,10 +193,26 @@ def _tried(command, version, wheel, tag):
     if tag.startswith("musl"):
         print("    not checked here: that it runs: no Python on musl is here", flush=True)
         return []
-    python = _environment(command, BUILD / f"bare-{version}", wheel)
+    if tag.endswith(platform.machine()):
+        python = _environment(command, BUILD / f"bare-{version}", wheel)
+    else:
+        python = _emulated(version, wheel)
+    if not python:
+        print("    not checked here: that it runs: this Python for aarch64 is not here", flush=True)
+        return []
     smoke = [str(word) for word in (*python, "-P", ROOT / ".ci" / "smoke.py")]
     failed = subprocess.call(smoke, cwd=str(BUILD))
     return [f"FAILED   {wheel.name}: see above"] if failed else []
+
+
+def _emulated(version, wheel):
+    """The words that run a bare environment of the chroot for aarch64; None where that has another Python."""
+    before = aarch64.entering() if version == aarch64.VERSION else None
+    if before is None:
+        return None
+    bare = BUILD / "bare-aarch64"
+    aarch64.environment(before, bare, sys.executable, [str(wheel)])
+    return [*before, bare / "bin" / "python"]
 
 
 def _judge():

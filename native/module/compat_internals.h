@@ -17,7 +17,7 @@
 // the first releases of 3.14 have one young and two old lists (see CMakeLists.txt).
 #define COMPAT_GC_LISTS 4
 #if PY_VERSION_HEX < 0x030E0000
-// By the collector's pointer to the first: they are 4 bytes lower in 3.13.5 than in 3.13.0, whose sizes agree.
+// By the collector's pointer to the first: 3.13.5 has them 4 bytes lower than 3.13.0, at equal sizes.
 #define compat_gc_list(gc, i) \
     ((i) == 3 ? &(gc)->permanent_generation.head : &((struct gc_generation *)(gc)->generation0)[i].head)
 #elif INSPECTOR_GC_GENERATIONS

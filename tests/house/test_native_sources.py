@@ -177,6 +177,13 @@ def test_versions_differ_only_in_compat() -> None:
     ] == []
 
 
+def test_processors_differ_only_in_machine() -> None:
+    asked = re.compile(r"__(?:x86_64|amd64|aarch64|arm)__|__AVX|__ARM_")
+    found = {sources.name(path) for path in sources.C if asked.search(path.read_text())}
+    assert "machine/machine.h" in {one.removeprefix("native/") for one in found}
+    assert not [one for one in found if not one.removeprefix("native/").startswith("machine/")]
+
+
 def test_there_is_enough_prose() -> None:
     comment = code = 0
     for path in sources.C:

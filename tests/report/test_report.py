@@ -127,3 +127,10 @@ def test_rich_prints_it_as_wide_as_the_console() -> None:
         console.print(report)
         printed = [line.rstrip() for line in console.file.getvalue().splitlines()]
         assert printed == [line.rstrip() for line in str(report.drawn(width=width)).splitlines()]
+
+
+def test_a_report_that_was_saved_on_another_processor_opens_here() -> None:
+    report = inspector.load(Path(__file__).parent / "saved" / "aarch64.json")
+    assert "A view of table: every 2nd row." in str(report)
+    assert "all 160 kB of table stay" in str(report)
+    assert report.to_svg() and Report.to_wire(report) == json.loads(report.to_json())
