@@ -20,6 +20,8 @@ COMPUTING = ("numpy.ufunc",)
 PAYLOAD_BYTES = 4096
 """A shorter str counts as a name, a label or an option. From this size on the allocator is known too."""
 ITS_ARGUMENTS = Unknown("it is an argument's memory")
+TIMES = {"M": "datetime64", "m": "timedelta64"}
+"""Their unit is not recorded."""
 KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex", "S": "bytes", "U": "str"}
 
 
@@ -108,6 +110,7 @@ def _text(value: Value) -> str:
     if span is None or name in ("bytes", "bytearray"):
         return name
     bits = f"{KINDS[span.kind]}{span.item_bytes * 8}" if span.kind in "biufc" and span.kind else ""
+    bits = bits or TIMES.get(span.kind, "")
     return f"{name} {bits}".strip()
 
 
@@ -173,4 +176,6 @@ def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tupl
         return "a part of it was selected", "a slice with steps is a view"
     if given.read_only and not made.read_only and not str(seen.call.name).endswith("astype"):
         return "the source is read-only, the result is not", ""
+    if made.kind in TIMES and str(seen.call.name).endswith("astype"):
+        return "its times are written in the unit that was asked for", ""
     return "a copy was asked for", ""

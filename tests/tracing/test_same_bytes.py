@@ -27,3 +27,9 @@ def test_what_was_computed_equals_an_operand_only_probably() -> None:
     assert (found.verdict, found.certain) == ("copied", False)
     found = row("x = np.random.default_rng(5).random(1000)", "r = x.copy()")
     assert (found.verdict, found.certain) == ("copied", True)
+
+
+def test_times_in_another_unit_have_one_reason_and_no_advice() -> None:
+    found = row("x = np.arange(200_000).astype('M8[ns]')", "r = x.astype('M8[s]')")
+    assert (found.verdict, found.reason) == ("copied", "its times are written in the unit that was asked for")
+    assert found.losses and found.instead == ""
