@@ -85,6 +85,12 @@ STEPPED = {
     for value in values:
         total += value
     return 2 * total
+
+cdef class Sum:
+    cdef double total
+    def __init__(self, double first):
+        cdef double half = first / 2
+        self.total = half
 """,
     ".cpp": """#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -93,7 +99,14 @@ double halved(double value) {
     double half = value / 2;
     return half;
 }
+struct Box {
+    int n;
+    explicit Box(int n) : n(n) {}
+    int grown(int by) { return n += by; }
+};
+extern "C" __attribute__((visibility("default"))) int plain(int a) { return a + 1; }
 PYBIND11_MODULE(stepped_cpp, m) {
+    py::class_<Box>(m, "Box").def(py::init<int>()).def("grown", &Box::grown);
     m.def("halved", &halved);
     m.def("filled", [](py::array_t<double> x, double first) {
         double *values = x.mutable_data();
@@ -105,6 +118,20 @@ PYBIND11_MODULE(stepped_cpp, m) {
 """,
 }
 """Of `stepped`: functions whose lines a debugger shows."""
+STEPPED_NANOBIND = """#include <nanobind/nanobind.h>
+namespace nb = nanobind;
+struct Bin {
+    int n;
+    explicit Bin(int n) : n(n) {}
+    int grown(int by) { return n += by; }
+};
+int added(int a, int b) { return a + b; }
+NB_MODULE(stepped_nanobind, m) {
+    m.def("added", &added);
+    m.def("twice", [](int a) { return 2 * a; });
+    nb::class_<Bin>(m, "Bin").def(nb::init<int>()).def("grown", &Bin::grown);
+}
+"""
 MADE = {"pybind11": PYBIND11, "nanobind": NANOBIND, "cython": CYTHON, "cython_numpy": CYTHON_NUMPY}
 
 
@@ -140,13 +167,19 @@ def _bound(name: str, binding: str, text: str, cpp: tuple[str, ...], c: tuple[st
     if binding == "pybind11":
         return _made(name, text, ".cpp", (*cpp, f"-I{importlib.import_module(binding).get_include()}"))
     if binding == "nanobind":
-        home = Path(str(importlib.import_module(binding).__file__)).parent
-        include = (f"-I{home / 'include'}", f"-I{home / 'ext' / 'robin_map' / 'include'}")
-        own = f'#include "{home / "src" / "nb_combined.cpp"}"\n'
-        return _made(name, f"{text}\n{own}", ".cpp", (*cpp, "-fno-strict-aliasing", *include))
+        return specimens.imported(name, with_nanobind(name, text, cpp))
     if binding == "cython_numpy":
         c = (*c, f"-I{importlib.import_module('numpy').get_include()}")
     return _made(name, text if binding == "stable_abi" else _in_c(name, text), ".c", c)
+
+
+def with_nanobind(name: str, text: str, cpp: tuple[str, ...] = (*CPP, "-g")) -> Path:
+    """The library of a module's text."""
+    home = Path(str(importlib.import_module("nanobind").__file__)).parent
+    include = (f"-I{home / 'include'}", f"-I{home / 'ext' / 'robin_map' / 'include'}")
+    own = f'#include "{home / "src" / "nb_combined.cpp"}"\n'
+    command = (*cpp, "-fno-strict-aliasing", *include)
+    return specimens.compiled(command, name, (f"{text}\n{own}",), ".cpp")
 
 
 def _in_c(name: str, text: str) -> str:

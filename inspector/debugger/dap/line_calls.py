@@ -16,6 +16,7 @@ import sys
 import threading
 import types
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 _MISSING = object()
@@ -99,9 +100,18 @@ class _Instance:
         self.kind = kind
 
 
+class _Symbol:
+    """A function of a library that ctypes has not looked up yet."""
+
+    def __init__(self, name: str, address: int) -> None:
+        self.name, self.address = name, address
+
+
 def _attribute(base: Any, name: str) -> Any:
     if isinstance(base, types.ModuleType):
         return base.__dict__.get(name, _MISSING)
+    if type(base) in (ctypes.CDLL, ctypes.PyDLL) and name not in base.__dict__ and not name.startswith("_"):
+        return _Symbol(name, ctypes.cast(_dlsym(base._handle, name.encode()), ctypes.c_void_p).value or 0)
     found = inspect.getattr_static(base.kind if isinstance(base, _Instance) else base, name, _MISSING)
     return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
 
@@ -118,14 +128,12 @@ def entries(value: Any, depth: int = 0) -> Iterator[Entry]:
     if value is _MISSING or depth > _DEPTH_MAX:
         return
     if kind is types.BuiltinFunctionType and (record := _of_pybind11(value.__self__)):
-        yield value.__name__, _word(record + _PYBIND11_IMPL), 0
-        yield (
-            value.__name__,
-            _word(record + _PYBIND11_IMPL + 8),
-            0,
-        )  # of a function: its address; else no code
-    elif kind.__module__ == "nanobind" and kind.__name__ in ("nb_func", "nb_method"):
-        yield kind.__name__, _word(at + kind.__basicsize__ + _NANOBIND_IMPL), 0
+        yield _bound(value.__name__, record + _PYBIND11_IMPL, record + _PYBIND11_IMPL + 8)
+    elif _is_of_nanobind(kind):
+        record = at + kind.__basicsize__
+        yield _bound(kind.__name__, record + _NANOBIND_IMPL, record)
+    elif kind is _Symbol:
+        yield value.name, value.address, 0
     elif kind is types.BuiltinFunctionType or kind.__name__ == "cython_function_or_method":
         yield _method(_word(at + _HEAD))
     elif kind in (types.MethodDescriptorType, types.ClassMethodDescriptorType):
@@ -162,12 +170,43 @@ def _of_instance(value: Any, depth: int) -> Iterator[Entry]:
 
 
 def _made(kind: type) -> Iterator[Entry]:
-    """tp_new and tp_init of the classes that define them in C."""
+    """tp_new and tp_init of the classes that define them in C; of a binding's class its constructors."""
+    bound = next((base.__dict__["__init__"] for base in kind.__mro__ if "__init__" in base.__dict__), None)
+    if _is_of_nanobind(type(bound)) or type(bound).__name__ == "instancemethod":
+        yield from entries(bound)
+        return
+    if "_ctypes" in (kind.__module__, type(kind).__module__):
+        return
     for name, offset in (("__new__", _NEW), ("__init__", _INIT)):
         owner = next((base for base in kind.__mro__ if name in base.__dict__), object)
         made_in_c = isinstance(owner.__dict__[name], (types.BuiltinFunctionType, types.WrapperDescriptorType))
         if owner is not object and made_in_c:
             yield f"{owner.__name__}.{name}", _word(_tail(owner) + offset), 0
+
+
+def _is_of_nanobind(kind: type) -> bool:
+    return kind.__module__ == "nanobind" and kind.__name__ in ("nb_func", "nb_method")
+
+
+def _bound(name: str, impl: int, captured: int) -> Entry:
+    """A binding's function: the author's where its address was captured, else what the template made."""
+    own = _word(captured)
+    return name, own if _is_code(own) else _word(impl), 0
+
+
+def _is_code(address: int) -> bool:
+    with Path("/proc/self/maps").open() as file:
+        for row in file:
+            span, rights = row.split()[:2]
+            first, _, end = span.partition("-")
+            if int(first, 16) <= address < int(end, 16):
+                return "x" in rights
+    return False
+
+
+def _dlsym(handle: int, name: bytes) -> Any:
+    find = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(("dlsym", ctypes.CDLL(None)))
+    return find(handle, name)
 
 
 def _of_pybind11(given: Any) -> int:

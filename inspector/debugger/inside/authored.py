@@ -15,7 +15,7 @@ import gdb
 from inspector.debugger.inside.target_reader import symbol
 
 _FUNCTIONS_MAX: Final = 300
-WRAPPER, _BODY = "__pyx_pw_", "__pyx_pf_"
+WRAPPER, _BODY, _OF_CLASS = "__pyx_pw_", "__pyx_pf_", "__pyx_tp_"
 _HEADERS: Final = re.compile(r"/(pybind11|nanobind|c\+\+/\d+|include/python3[^/]*|usr/lib/gcc)/")
 _TARGET: Final = re.compile(r"(0x[0-9a-f]+) <([^>+]*)>")
 """In a call, and where the address of a function is taken: pybind11 passes functions on by reference."""
@@ -28,7 +28,7 @@ def authored(address: int) -> list[int] | None:
     block = function_at(address)
     if block is None:
         return None
-    if _name(block).startswith(WRAPPER):
+    if _name(block).startswith((WRAPPER, _OF_CLASS)):
         return list(_searched(address, lambda one: _name(one).startswith(_BODY)))
     return None if _is_own(block) else list(_searched(address, _is_own))
 

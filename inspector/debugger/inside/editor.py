@@ -5,6 +5,7 @@ A step that leaves C for the interpreter goes on to the evaluation loop: to the 
 """
 
 # SPDX-License-Identifier: MIT
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ from inspector.facts.wire import to_wire
 
 _GOES: Final = {"step": "step &", "next": "next &", "finish": "finish &", "continue": "continue &"}
 _DEPTH: Final = 200
+_CALLS_C: Final = re.compile(r"(^|/)(libffi|_ctypes|_cffi_backend)\b")
 _WAITS: Final = "take_gil"
 """CPython's function in which a thread waits for the GIL (ceval_gil.h)."""
 Reply = Callable[..., None]
@@ -313,5 +315,6 @@ class Editor:
 
 
 def _passes_on(frame: Frame) -> bool:
-    """Whether a step out goes through this frame: in Cython the wrapper, which has lines of its own."""
-    return frame.plumbing or frame.function.startswith(WRAPPER)
+    """Whether a step out goes through this frame: Cython's wrapper, which has lines of its own, and what
+    ctypes and cffi call C through."""
+    return frame.plumbing or frame.function.startswith(WRAPPER) or bool(_CALLS_C.search(str(frame.library)))

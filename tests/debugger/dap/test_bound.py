@@ -29,6 +29,27 @@ def work():
     return a.fill(3), py(a.item(0))
 work()
 """
+CLASSES = """import ctypes
+import sys
+sys.path[:0] = sys.argv[1:]
+import stepped_cpp
+import stepped_nanobind
+import stepped_pyx
+library = ctypes.CDLL(stepped_cpp.__file__)
+called = ctypes.CFUNCTYPE(ctypes.c_int)
+def work():
+    stepped_nanobind.added(1, 2)
+    stepped_nanobind.twice(3)
+    bin = stepped_nanobind.Bin(1)
+    bin.grown(2)
+    box = stepped_cpp.Box(1)
+    box.grown(2)
+    stepped_pyx.Sum(1.0)
+    library.plain(int(called(int)() or 1))
+work()
+"""
+REACHED = ("added", "operator()", "Bin::Bin", "Bin::grown", "Box::Box", "Box::grown",
+           "stepped_pyx.Sum.__init__", "plain")  # fmt: skip
 LINES = {"halved": 8, "stepped_pyx.doubled": 9, "operator()": 10}
 """The functions, and the lines of `work` that call them."""
 
@@ -58,6 +79,29 @@ def test_into_cython_a_function_and_a_lambda_of_pybind11_and_out(tmp_path: Path)
             assert step(editor, "next", thread)[0] == ("work", line + 1)
         editor.ask("continue", threadId=thread)
         editor.event("exited", exitCode=0)
+
+
+def test_into_functions_methods_and_constructors_of_each_binding(tmp_path: Path) -> None:
+    """nanobind's too, and a function that ctypes has not looked up yet; one step out leads past libffi."""
+    bindings.stepped(tmp_path)
+    nanobind = bindings.with_nanobind("stepped_nanobind", bindings.STEPPED_NANOBIND)
+    program = tmp_path / "program.py"
+    program.write_text(CLASSES)
+    first = CLASSES.splitlines().index("def work():") + 2
+    with Editor() as editor:
+        arguments = {"args": [str(tmp_path), str(nanobind.parent)], "console": "internalConsole"}
+        editor.begun("launch", program=str(program), source={str(program): [first]}, **arguments)
+        thread = editor.event("stopped")["threadId"]
+        for line, name in enumerate(REACHED, first):
+            stack = step(editor, "stepIn", thread)
+            assert stack[0][0] == name
+            stack = step(editor, "stepOut", thread)
+            while name != "plain" and stack[0][0] != "work":
+                stack = step(editor, "stepOut", thread)
+            assert stack[0] == ("work", line)
+            if name != "plain":
+                assert step(editor, "next", thread)[0] == ("work", line + 1)
+        editor.ask("disconnect", terminateDebuggee=True)
 
 
 def test_of_the_functions_of_a_line_one_is_chosen(tmp_path: Path) -> None:
