@@ -37,6 +37,7 @@ _ARRAY = "x = np.arange(n, dtype=float)"
 _BYTES = "x = bytearray(8 * n)"
 _TENSOR = "import torch; x = torch.arange(n, dtype=torch.float64)"
 _CTYPES = "import ctypes; x = (ctypes.c_double * n)()"
+_MAPPED = "import mmap; x = mmap.mmap(-1, 8 * n); x[:] = np.arange(n).tobytes()"
 _SHARED = """
 import os
 from multiprocessing.shared_memory import SharedMemory
@@ -162,6 +163,9 @@ EXAMPLES: Final = (
         "(ctypes.c_double * n).from_buffer(x)",
     ),
     Example("bytes", _BYTES, "b''.join([x])", "memoryview(x)"),
+    Example("bytes", "x = np.arange(n).tobytes()", "x[8:n]", "memoryview(x)[8:n]"),
+    Example("bytes", "x = bytearray(np.arange(n))", "x[:n]", "memoryview(x)[:n]"),
+    Example("bytes", _MAPPED, "x[n:]", "memoryview(x)[n:]"),
 )
 
 LARGE: Final = ("torch", "polars", "scipy", "xarray", "h5py")

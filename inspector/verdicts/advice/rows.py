@@ -24,6 +24,8 @@ class Advice(NamedTuple):
     """A pattern for the beginning of "ndarray float64"; "": any source."""
     same_type: bool = False
     """Only where the elements keep their type."""
+    result: str = ""
+    """A pattern for the beginning of the value in words: "bytes uint8 (1000,)"; "": any value."""
 
 
 ADVICE: Final = (
@@ -79,6 +81,7 @@ ADVICE: Final = (
     Advice(rf"pa\.py_buffer\((?:{_X}\.tobytes\(\)|bytes\({_Y}\))\)", "pa.py_buffer({x}{y})"),
     Advice(rf"pa\.concat_arrays\(\[{_X}\]\)", "{x}"),
     Advice(r"(?P<t>\([\w. *]+\))\(\*(?P<x>\w+)\)", "{t}.from_buffer({x})"),
+    Advice(rf"{_X}\[(?P<i>[^\[\],:]*:[^\[\],:]*)\]", "memoryview({x})[{i}]", result="(bytes|bytearray) "),
     Advice(rf"b['\"]{{2}}\.join\(\[{_X}\]\)", "memoryview({x})"),
 )
 """The first that fits is told."""

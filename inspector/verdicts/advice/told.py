@@ -18,14 +18,14 @@ LEAST_BYTES = 1_000_000
 MOST = 3
 
 
-def instead(text: str, copy: Copy | None) -> str:
+def instead(text: str, copy: Copy | None, what: str = "") -> str:
     """The code that does the same as the statement without this copy; "" if none is known.
 
-    None: the values show the copy, and no call that was seen made it.
+    None: the values show the copy, and no call that was seen made it. `what`: the value in words.
     """
     right = _right_side(text)
     for row in ADVICE if right else ():
-        if (found := re.fullmatch(row.written, right)) and _fits(row, copy):
+        if (found := re.fullmatch(row.written, right)) and _fits(row, copy) and re.match(row.result, what):
             return row.instead.format(**found.groupdict(""))
     return ""
 

@@ -164,7 +164,7 @@ def _bound(
     copied = 0 if did != "copied" or where or isinstance(known, Unknown) else known
     row = _row(seen.written, value.target, did, value.of, whole, copied, reason, certain, times)
     by = [copy for copy in map(judged, found) if copy.verdict == "copied"] if copied else []
-    other = instead(seen.written.text, by[-1] if by else None) if copied else ""
+    other = instead(seen.written.text, by[-1] if by else None, value.what) if copied else ""
     return replace(row, at_least=times == value.times and value.more, instead=other)
 
 
