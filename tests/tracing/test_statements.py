@@ -445,3 +445,15 @@ def test_a_copy_inside_a_library_is_no_proof(tmp_path: Path) -> None:
     rows = {row.target: row.verdict for row in trace.statements.rows if row.site.file == str(path)}
     assert {rows[name] for name in "abcde"} <= {"new", "new values"}
     assert {rows[name] for name in "fgh"} == {"copied"}
+
+
+def test_an_argument_of_a_lambda_is_not_what_its_line_bound(tmp_path: Path) -> None:
+    """`r` is the statement's result and the lambda's argument; on 3.11 a comprehension has a frame too."""
+    text = (
+        "import numpy as np\nx = np.arange(12.0).reshape(3, 4)\n"
+        "r = np.apply_along_axis(lambda r: r * 1.7, 0, x)\n"
+        "s = [s.copy() for s in x]\n"
+    )
+    trace, _, _ = traced(text, tmp_path)
+    found = {row.site.line: row.verdict for row in trace.statements.rows}
+    assert found[3] == "new values" and found[4] == "copied"

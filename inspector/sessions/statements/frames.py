@@ -16,6 +16,11 @@ def is_generated(frame: FrameType) -> bool:
     return not is_users(file) if file else name != "__main__"
 
 
+def is_expression(frame: FrameType) -> bool:
+    """Whether its code is a part of a statement of another one: a lambda, a comprehension, a generator."""
+    return frame.f_code.co_name in ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
 def raised_by_user(error: Exception) -> bool:
     """Whether a function of the user's raised it: a signal handler that ran meanwhile."""
     step = error.__traceback__

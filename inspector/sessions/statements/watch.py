@@ -18,7 +18,7 @@ from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import elements, kernel, values
 from inspector.sessions.statements.assigned import Assigned, assigned
 from inspector.sessions.statements.converted import Masks, before, changed, converter
-from inspector.sessions.statements.frames import is_generated, library, raised_by_user
+from inspector.sessions.statements.frames import is_expression, is_generated, library, raised_by_user
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.packed import rounded
 from inspector.tracing.events.source import Source, written_as
@@ -110,7 +110,7 @@ class StatementWatch:
 
     def _look(self, kind: str, frame: FrameType, value: Any) -> bool:
         if kind == "call":
-            if is_generated(frame):
+            if is_generated(frame) or is_expression(frame):
                 return True
             self._calls += 1
             self._open.pop(id(frame), None)
