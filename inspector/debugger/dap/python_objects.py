@@ -1,6 +1,7 @@
 """Python objects of a stopped process as an editor's variables, read from its memory; no code runs there."""
 
 # SPDX-License-Identifier: MIT
+import ast
 import contextlib
 import re
 from itertools import islice
@@ -11,6 +12,7 @@ from inspector.debugger.attach.look import array, array_bytes, contents, referen
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.path import Root, Step, followed, parsed, resolved
 from inspector.debugger.attach.runtime import Runtime, runtime
+from inspector.debugger.dap.computed import Computed
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.errors import InspectorError
 from inspector.facts.unknown import Unknown
@@ -18,6 +20,10 @@ from inspector.facts.unknown import Unknown
 SHOWN: Final = 6
 """Items of a container in its own row."""
 OPENED_MAX: Final = 200
+_TEXT_MAX: Final = 1 << 20
+_LENGTH: Final = 16
+"""Offset of a str's length (PyASCIIObject)."""
+_PLAIN: Final = frozenset(["int", "float", "bool", "NoneType"])
 _NAMES_MAX: Final = 10_000
 _SHELL: Final = re.compile(r"_|(In|Out|exit|quit|open|get_ipython)$")
 """Names of a module that are no user's: of the import system and of IPython."""
@@ -107,12 +113,43 @@ class PythonObjects:
 
     def evaluated(self, thread: int, index: int, expression: str) -> Seen:
         """The object at a path of names, attributes and items, from a frame's variables or the globals of
-        __main__. Raises InspectorError: not-a-path, no-such-path."""
-        name, steps = parsed(expression)
+        __main__; or what is computed from such. Raises InspectorError: not-a-path, no-such-path."""
+        try:
+            name, steps = parsed(expression)
+        except InspectorError:
+            value = self._computed(thread, index).value(expression)
+            return Seen(expression, repr(value), type(value).__name__)
         value = dict(self._set(thread, index)).get(name, 0)
         if value:
             return self.row(expression, followed(self._objects, Root(value, steps), expression))
         return self.row(expression, resolved(self._objects, self._found.modules, expression))
+
+    def _computed(self, thread: int, index: int) -> Computed:
+        def found(path: str) -> int:
+            try:
+                return self._at(thread, index, path, parsed(path)[1])
+            except Unreadable as error:
+                raise ValueError(f"{path} is not readable at {error}") from None
+
+        return Computed(lambda path: self._plain(found(path)), lambda path: self._size(found(path)))
+
+    def _plain(self, address: int) -> Any:
+        """A number, a str or None. Raises ValueError for any other object."""
+        kind = self._objects.type_name(address)
+        if kind == "str" and self._size(address) <= _TEXT_MAX:
+            return self._objects.values.text(address, _TEXT_MAX)
+        if kind not in _PLAIN:
+            raise ValueError(f"a {kind} is not computed with")
+        return ast.literal_eval(self._objects.values.brief(address))
+
+    def _size(self, address: int) -> int:
+        """The length of a container or a str. Raises ValueError for any other object."""
+        kind = self._objects.type_name(address)
+        if kind == "str":
+            return self._objects.memory.word(address + _LENGTH)
+        if kind not in ("list", "tuple", "dict"):
+            raise ValueError(f"the length of a {kind} is not read")
+        return contents(self._objects, address, 0)[1]
 
     def bytes_of(self, thread: int, index: int, expression: str) -> dict[str, Any]:
         """address, bytes and letter of an array, of its element, or else of the variable or attribute itself.

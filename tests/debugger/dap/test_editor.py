@@ -136,6 +136,14 @@ def test_one_stack_of_both_languages_and_their_variables(editor: Editor, program
     assert array["value"] == "f8 (3,) 0.0, 1.0, 2.0" and editor.inside(array)["strides"]["value"] == "(8,)"
     assert editor.ask("evaluate", expression="n + p->y", frameId=stack[0]["id"])["result"] == "5"
     assert editor.ask("evaluate", expression="items[1]", frameId=stack[3]["id"])["result"] == "2"
+    for asked, result in (
+        ("len(items) + items[1] * 2", "7"),
+        ("items[0] - 3 < -1", "True"),
+        ("len(__name__)", "8"),
+    ):
+        assert editor.ask("evaluate", expression=asked, frameId=stack[3]["id"])["result"] == result
+    for asked in ("items.clear()", "a + 1", "1 +", "2 ** 9", "items[0] / 0"):
+        assert "is not computed here" in editor.refused("evaluate", expression=asked, frameId=stack[3]["id"])
     assert "has 3 items" in editor.refused("evaluate", expression="items[7]", frameId=stack[3]["id"])
     of_protocol(editor, stack)
     assert names(stops(editor, "next", thread)[1])[0] == ("inner", line("inner") + 1)
