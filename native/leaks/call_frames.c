@@ -221,6 +221,7 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
 UNSANITIZED void ledger_watch_freed(uintptr_t block, uintptr_t object) {
     const uintptr_t *words = (const uintptr_t *)block;
     uintptr_t stop = (block & ~(uintptr_t)4095) + 4096; // end unknown, but the page is mapped
+    uint8_t lost = ledger_shared_freed(words, (stop - block) / sizeof *words);
     for (call_frame *frame = innermost; frame; frame = frame->outer) {
         for (int i = 0; i < frame->count; i++) {
             watched *item = &frame->items[i];
@@ -229,7 +230,7 @@ UNSANITIZED void ledger_watch_freed(uintptr_t block, uintptr_t object) {
                 item->died = address == object || ledger_enter(item->object, 0) != NULL;
             }
         }
-        ledger_shared_freed(frame, words, (stop - block) / sizeof *words);
+        frame->shared_lost |= lost;
         for (int n = 0; n < WORDS_CHECKED && (uintptr_t)(words + n + 1) <= stop; n++) {
             if (words[n] < frame->low || words[n] > frame->high) {
                 continue;

@@ -43,8 +43,8 @@ void ledger_frame_place(ledger_touch *touch, uint32_t number /* of the call */);
 
 // leaks/shared.c: None, the truths and NotImplemented, which a method may return without a reference.
 void ledger_shared_enter(call_frame *frame);
-// A block is freed, of which this many words can be read.
-void ledger_shared_freed(call_frame *frame, const uintptr_t *words, uintptr_t count);
+// A block is freed, of which this many words can be read: bit of each that it may have held.
+uint8_t ledger_shared_freed(const uintptr_t *words, uintptr_t count);
 // Whether the result is one of them, and its count says that the call took no reference to it.
 // `gained`: how many more fields of the method's object hold it than before.
 int ledger_shared_unowned(call_frame *frame, const PyObject *result /* borrowed */, Py_ssize_t gained);

@@ -27,11 +27,13 @@ static int shared_at(uintptr_t word) {
     return at;
 }
 
-UNSANITIZED void ledger_shared_freed(call_frame *frame, const uintptr_t *words, uintptr_t count) {
+UNSANITIZED uint8_t ledger_shared_freed(const uintptr_t *words, uintptr_t count) {
+    uint8_t lost = 0;
     for (uintptr_t n = 0; n < count && n < FREED_WORDS; n++) {
         int at = shared_at(words[n]);
-        frame->shared_lost |= (uint8_t)(at < SHARED_MAX ? 1 << at : 0);
+        lost |= (uint8_t)(at < SHARED_MAX ? 1 << at : 0);
     }
+    return lost;
 }
 
 int ledger_shared_unowned(call_frame *frame, const PyObject *result, Py_ssize_t gained) {
