@@ -21,6 +21,7 @@ from inspector.debugger.inside.opened import (
     Row,
     assigned,
     at_first_instruction,
+    know_cpp,
     range_of,
     valued,
     without_lines,
@@ -66,6 +67,7 @@ class Editor:
         self._pausing: set[int] = set()
         self._opened = Opened()
         self._watches: list[Watch] = []
+        know_cpp()
 
     def command(self, reply: Reply, word: str, argument: dict[str, Any]) -> None:
         """Carry out one request; replies at once: stops are events. A watchpoint needs a stopped thread."""

@@ -1,7 +1,11 @@
 """Inside gdb: variables of a native frame as rows of an editor, which open until the thread goes on."""
 
 # SPDX-License-Identifier: MIT
+import contextlib
+import importlib
+import sys
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 import gdb
@@ -13,6 +17,8 @@ from inspector.facts.stack import Argument
 from inspector.facts.unknown import Unknown
 
 ITEMS_MAX: Final = 200
+_PRINTERS: Final = "/usr/share/gcc/python"
+"""Where Debian's and Fedora's libstdc++ have their printers for gdb."""
 _ARGUMENTS_MAX: Final = 64
 _SCALARS: Final = (
     gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_FLT, gdb.TYPE_CODE_ENUM,
@@ -86,8 +92,22 @@ def _opens(kind: gdb.Type) -> bool:
     return kind.code in _OPEN
 
 
+def know_cpp() -> None:
+    """Let gdb show libstdc++'s strings and containers by their contents, where its printers are installed."""
+    if _PRINTERS not in sys.path:
+        sys.path.append(_PRINTERS)
+        with contextlib.suppress(ImportError, gdb.error, RuntimeError):
+            importlib.import_module("libstdcxx.v6").register_libstdcxx_printers(None)
+
+
 def _children(value: gdb.Value) -> Iterator[Variable]:
     kind = value.type.strip_typedefs()
+    printer = gdb.default_visualizer(value) if kind.code in _OPEN else None
+    if printer is not None and hasattr(printer, "children"):
+        for name, one in islice(printer.children(), ITEMS_MAX):
+            item = one if isinstance(one, gdb.Value) else gdb.Value(one)
+            yield Variable(name, str(item.type), item)
+        return
     if kind.code == gdb.TYPE_CODE_PTR:
         target = kind.target().strip_typedefs()
         if target.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):

@@ -14,10 +14,14 @@ pytestmark = [pytest.mark.debugger, pytest.mark.timeout(180)]
 CPP = r"""
 #include <Python.h>
 #include <stdexcept>
+#include <string>
+#include <vector>
 static long add(long n) {
     return n + 3; /* add */
 }
 static PyObject *failing(PyObject *self, PyObject *arg) {
+    std::string word = "said";
+    std::vector<long> some = {7, 8, 9};
     long n = add(1); /* calls add */
     try {
         throw std::runtime_error("boom"); /* throw */
@@ -124,6 +128,14 @@ def test_every_request_is_answered_while_c_stands(editor: Editor, tmp_path: Path
     assert editor.ask("setExpression", frameId=frame["id"], expression="n", value="n + 6")["value"] == "7"
     said = editor.refused("evaluate", frameId=frame["id"], expression="nosuch")
     assert said == 'No symbol "nosuch" in current context.'
+    editor.ask("disconnect", terminateDebuggee=True)
+
+
+def test_strings_and_containers_of_cpp_show_their_contents(editor: Editor, tmp_path: Path) -> None:
+    launched(editor, tmp_path, {"line": line("calls add")})
+    rows = editor.locals(editor.stack(editor.event("stopped")["threadId"])[0])
+    assert rows["word"]["value"] == '"said"'
+    assert "length 3" in rows["some"]["value"] and editor.inside(rows["some"])["[1]"]["value"] == "8"
     editor.ask("disconnect", terminateDebuggee=True)
 
 
