@@ -4,7 +4,8 @@
 // version may change: 3.14 changed its collector after its first releases. From 3.13 on the interpreter says
 // how it is laid out (_Py_DebugOffsets). Where sizes or places differ, the import is refused in one sentence,
 // for a walk with wrong offsets ends in a crash or in a wrong number. 3.11 and 3.12 say nothing; their
-// releases did not change what is read.
+// releases did not change what is read. A kernel with other pages, of 16 or 64 kB on aarch64, is refused too:
+// resident memory would be counted wrong.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
@@ -52,7 +53,17 @@ static int is_laid_out_otherwise(void) {
 static int is_laid_out_otherwise(void) { return 0; }
 #endif
 
+enum { PAGE_BYTES = 4096 }; // of every room that counts pages or walks a heap by them
+
 int build_exec(PyObject *module) {
+    long page_bytes = sysconf(_SC_PAGESIZE);
+    if (page_bytes != PAGE_BYTES) {
+        return error_set(
+            PyExc_ImportError,
+            "inspector._native counts memory in pages of 4096 bytes, and this kernel's pages have "
+            "%ld: use a kernel with pages of 4096 bytes; saved reports open here",
+            page_bytes);
+    }
     if (is_laid_out_otherwise()) {
         return error_set(PyExc_ImportError,
                          "inspector._native was built for CPython " PY_VERSION

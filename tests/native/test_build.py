@@ -1,8 +1,10 @@
 """An interpreter whose structures are not those that the extension was built for is refused."""
 
 # SPDX-License-Identifier: MIT
+import os
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -32,3 +34,11 @@ def test_another_layout_of_the_interpreter_is_refused_in_one_sentence() -> None:
     said = told(INTERPRETER_BYTES).splitlines()[-1]
     assert said.startswith("ImportError: inspector._native was built for CPython 3.")
     assert "is laid out differently: build it here" in said
+
+
+def test_a_kernel_with_other_pages_is_refused_in_one_sentence(specimens: ModuleType) -> None:
+    larger = specimens.library("pages", "long sysconf(int name) { return name == 30 ? 65536 : 1; }")
+    code = "from inspector import _native"
+    child = [sys.executable, "-P", "-c", code]
+    ran = subprocess.run(child, env={**os.environ, "LD_PRELOAD": str(larger)}, capture_output=True, text=True)
+    assert "pages of 4096 bytes, and this kernel's pages have 65536" in ran.stderr
