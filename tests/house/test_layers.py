@@ -89,6 +89,7 @@ OUTSIDE = {
     "elftools": {"binaries", "sessions.compiler"},
     "cffi": {"sessions.compiler"},
     "gdb": {"debugger.inside"},
+    "libstdcxx": {"debugger.inside"},
     "zmq": {"debugger.kernel"},
     "jupyter_client": {"debugger.kernel"},
     "jupyter_core": {"debugger.kernel"},
