@@ -42,9 +42,9 @@ typedef struct call_frame {
     int field_count;
     Py_ssize_t shared[SHARED_MAX]; // counts before the call, of what all code uses (leaks/shared.c)
     uint8_t shared_lost;           // bit of each that a freed block may have held
-    struct call_frame *outer; // borrowed: opened before, by this thread or another one
-    uint64_t serial;          // of the call; 0: the frame is free
-    uintptr_t thread, stack;  // where the call was made: its greenlet's thread state; its C frame
+    struct call_frame *outer;      // borrowed: opened before, by this thread or another one
+    uint64_t serial;               // of the call; 0: the frame is free
+    uintptr_t thread, stack;       // where the call was made: its greenlet's thread state; its C frame
     uint32_t greenlet;
 } call_frame;
 

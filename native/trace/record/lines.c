@@ -110,7 +110,7 @@ static int lines_event(PyObject *self /* borrowed */, PyFrameObject *frame /* bo
     }
     PyObject *code = (PyObject *)frame->f_frame->f_code; // borrowed
     int line = what == PyTrace_LINE ? PyFrame_GetLineNumber(frame) : WHOLE;
-    if (lines_done[lines_slot(code, line)].code) {
+    if (lines_done[lines_slot(code, line)].code || lines_done[lines_slot(code, WHOLE)].code) {
         return 0;
     }
     PyObject *type, *error, *trace; // owned
