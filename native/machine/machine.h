@@ -24,8 +24,9 @@
 // MACHINE_TRAMPOLINES_H        the header with their code
 // MACHINE_COUNT_BYTES, MACHINE_RECORD_BYTES, MACHINE_RETURN_WORD
 //                              bytes of a trampoline of each grade; which saved word is the return address
-// MACHINE_CALL_TRAMPOLINE(number, enter)
-//                              16 bytes: passes the number as a sixth argument and jumps to `enter`
+// MACHINE_CALL_TRAMPOLINE(number), MACHINE_CALL_GROUP(first, enter)
+//                              16 bytes each: passes the number as a sixth argument and jumps to the end of
+//                              its group; that adds the group's first number and jumps to `enter`
 //
 // MACHINE_AVX2                 1: variants of kernels are compiled for AVX2, and chosen at run time
 //

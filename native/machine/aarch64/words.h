@@ -8,7 +8,8 @@
 #define MACHINE_COUNT_BYTES 32
 #define MACHINE_RECORD_BYTES 64
 #define MACHINE_RETURN_WORD 27
-#define MACHINE_CALL_TRAMPOLINE(number, enter) "bti c\n mov w5, #" number "\n b " enter "\n"
+#define MACHINE_CALL_TRAMPOLINE(number) "bti c\n mov w5, #" number "\n b 1f\n"
+#define MACHINE_CALL_GROUP(first, enter) "1: mov w16, #" first "\n add w5, w5, w16\n b " enter "\n"
 #define MACHINE_AVX2 0
 #define MACHINE_STEPS 0
 #define MACHINE_REMOTE_CALLS 0

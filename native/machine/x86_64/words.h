@@ -13,7 +13,8 @@
 #define MACHINE_COUNT_BYTES 32
 #define MACHINE_RECORD_BYTES 32
 #define MACHINE_RETURN_WORD 25
-#define MACHINE_CALL_TRAMPOLINE(number, enter) "endbr64\n movl $" number ", %r9d\n jmp " enter "\n"
+#define MACHINE_CALL_TRAMPOLINE(number) "endbr64\n movl $" number ", %r9d\n jmp 1f\n"
+#define MACHINE_CALL_GROUP(first, enter) "1: addl $" first ", %r9d\n jmp " enter "\n"
 #define MACHINE_AVX2 1
 #define MACHINE_STEPS 1
 #define MACHINE_REMOTE_CALLS 1

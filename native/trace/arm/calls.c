@@ -4,8 +4,9 @@
 // type's slots. To see such calls a pointer is replaced in place. The replacement must know which place it
 // was called for, and the calling conventions pass no such word. But none of them passes more than five
 // words, so the sixth argument register is free: trampoline N loads N there and jumps to calls_enter, an
-// ordinary C function that receives the five words unchanged, and N. The stack is not touched: unwinders,
-// debuggers and C++ exceptions see a plain tail call.
+// ordinary C function that receives the five words unchanged, and N. It loads its place in its group, and the
+// end of the group adds the rest: all groups but for their ends are the same bytes (a wheel is 180 kB
+// smaller). The stack is not touched: unwinders, debuggers and C++ exceptions see a plain tail call.
 //
 // Life cycle. calls_arm writes a row and then the pointer, by one aligned store; calls_disarm restores the
 // pointer. A row does not change once its trampoline has been stored anywhere, and trampolines are static
@@ -33,10 +34,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define TRAMPOLINE_BYTES 16
+enum { TRAMPOLINE_BYTES = 16, GROUPED = 15, GROUP_BYTES = (GROUPED + 1) * TRAMPOLINE_BYTES };
 enum { REUSED_FROM = 8192 }; // rows; below it a place that is armed again finds its own row
-#define PLACES_HASHED (2 * CALLS_MAX)
-_Static_assert(CALLS_MAX == 65536, "the assembler and `hashed` count to these");
+enum { PLACES_HASHED = 1 << 17, FUNCTIONS_HASHED = 1 << 16 };
+_Static_assert(CALLS_MAX == 4096 * GROUPED && GROUPED == 15, "the assembler counts to these");
 
 typedef uintptr_t (*call_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
@@ -54,10 +55,10 @@ static call_row rows[CALLS_MAX];
 static uint32_t row_count;
 calls_watch calls_watcher;
 int calls_watches_ends;
-static uint32_t by_place[PLACES_HASHED]; // row number + 1
-static uint32_t places_hashed;           // entries of by_place in use
-static uint32_t by_function[CALLS_MAX];  // last row of those whose function has this hash, + 1
-static uint32_t row_before[CALLS_MAX];   // the one before it, + 1
+static uint32_t by_place[PLACES_HASHED];       // row number + 1
+static uint32_t places_hashed;                 // entries of by_place in use
+static uint32_t by_function[FUNCTIONS_HASHED]; // last row of those whose function has this hash, + 1
+static uint32_t row_before[CALLS_MAX];         // the one before it, + 1
 
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number);
 
@@ -65,23 +66,31 @@ __asm__(".pushsection .text\n"
         ".hidden calls_enter\n"
         ".balign 16\n"
         "calls_trampolines:\n"
-        ".set .Ltrampoline_number, 0\n"
-        ".rept 65536\n"
+        ".set .Lgroup_first, 0\n"
+        ".rept 4096\n"
+        ".set .Lin_group, 0\n"
+        ".rept 15\n"
         ".balign 16\n" MACHINE_CALL_TRAMPOLINE(
-            ".Ltrampoline_number", "calls_enter") ".set .Ltrampoline_number, .Ltrampoline_number + 1\n"
-                                                  ".endr\n"
-                                                  ".popsection\n");
+            ".Lin_group") ".set .Lin_group, .Lin_group + 1\n"
+                          ".endr\n"
+                          ".balign 16\n" MACHINE_CALL_GROUP(
+                              ".Lgroup_first", "calls_enter") ".set .Lgroup_first, .Lgroup_first + 15\n"
+                                                              ".endr\n"
+                                                              ".balign 16\n"
+                                                              ".popsection\n");
 extern const char calls_trampolines[] __attribute__((visibility("hidden")));
 
 static uintptr_t trampoline_of(uint32_t number) {
-    return (uintptr_t)calls_trampolines + (uintptr_t)number * TRAMPOLINE_BYTES;
+    uintptr_t group = (uintptr_t)calls_trampolines + (uintptr_t)(number / GROUPED) * GROUP_BYTES;
+    return group + number % GROUPED * TRAMPOLINE_BYTES;
 }
 
 static int number_of(uintptr_t pointer) {
     uintptr_t offset = pointer - (uintptr_t)calls_trampolines;
-    return offset < (uintptr_t)CALLS_MAX * TRAMPOLINE_BYTES && offset % TRAMPOLINE_BYTES == 0
-               ? (int)(offset / TRAMPOLINE_BYTES)
-               : -1;
+    uintptr_t group = offset / GROUP_BYTES, within = offset % GROUP_BYTES;
+    int is_one =
+        group < CALLS_MAX / GROUPED && within % TRAMPOLINE_BYTES == 0 && within / TRAMPOLINE_BYTES < GROUPED;
+    return is_one ? (int)(group * GROUPED + within / TRAMPOLINE_BYTES) : -1;
 }
 
 uintptr_t calls_original(uintptr_t pointer) {

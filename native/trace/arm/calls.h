@@ -5,7 +5,7 @@
 
 #include "trace/record/convention.h"
 
-enum { CALLS_MAX = 65536 }; // what one instruction of aarch64 loads, too
+enum { CALLS_MAX = 61440 };
 enum { CALLS_FULL = -1, CALLS_LOCKED = -2, CALLS_UNSEEN = -3 };
 
 // Puts a trampoline into the place and keeps the previous pointer. Returns the trampoline's number,
