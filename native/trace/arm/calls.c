@@ -24,6 +24,7 @@
 #include "trace/arm/calls.h"
 #include "machine/machine.h"
 #include "memory/addresses.h"
+#include "trace/arm/call_trampolines.h"
 #include "trace/record/convention.h"
 #include "trace/record/record.h"
 #include "trace/record/ring.h"
@@ -34,10 +35,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { TRAMPOLINE_BYTES = 16, GROUPED = 15, GROUP_BYTES = (GROUPED + 1) * TRAMPOLINE_BYTES };
 enum { REUSED_FROM = 8192 }; // rows; below it a place that is armed again finds its own row
 enum { PLACES_HASHED = 1 << 17, FUNCTIONS_HASHED = 1 << 16 };
-_Static_assert(CALLS_MAX == 4096 * GROUPED && GROUPED == 15, "the assembler counts to these");
 
 typedef uintptr_t (*call_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
@@ -62,46 +61,17 @@ static uint32_t row_before[CALLS_MAX];         // the one before it, + 1
 
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number);
 
-__asm__(".pushsection .text\n"
-        ".hidden calls_enter\n"
-        ".balign 16\n"
-        "calls_trampolines:\n"
-        ".set .Lgroup_first, 0\n"
-        ".rept 4096\n"
-        ".set .Lin_group, 0\n"
-        ".rept 15\n"
-        ".balign 16\n" MACHINE_CALL_TRAMPOLINE(
-            ".Lin_group") ".set .Lin_group, .Lin_group + 1\n"
-                          ".endr\n"
-                          ".balign 16\n" MACHINE_CALL_GROUP(
-                              ".Lgroup_first", "calls_enter") ".set .Lgroup_first, .Lgroup_first + 15\n"
-                                                              ".endr\n"
-                                                              ".balign 16\n"
-                                                              ".popsection\n");
-extern const char calls_trampolines[] __attribute__((visibility("hidden")));
-
-static uintptr_t trampoline_of(uint32_t number) {
-    uintptr_t group = (uintptr_t)calls_trampolines + (uintptr_t)(number / GROUPED) * GROUP_BYTES;
-    return group + number % GROUPED * TRAMPOLINE_BYTES;
-}
-
-static int number_of(uintptr_t pointer) {
-    uintptr_t offset = pointer - (uintptr_t)calls_trampolines;
-    uintptr_t group = offset / GROUP_BYTES, within = offset % GROUP_BYTES;
-    int is_one =
-        group < CALLS_MAX / GROUPED && within % TRAMPOLINE_BYTES == 0 && within / TRAMPOLINE_BYTES < GROUPED;
-    return is_one ? (int)(group * GROUPED + within / TRAMPOLINE_BYTES) : -1;
-}
+__asm__(CALL_TRAMPOLINES("calls_enter"));
 
 uintptr_t calls_original(uintptr_t pointer) {
-    int number = number_of(pointer);
+    int number = call_number(pointer);
     return number >= 0 && (uint32_t)number < row_count ? (uintptr_t)rows[number].original : 0;
 }
 
 int calls_are_few(void) { return row_count < CALLS_MAX / 2; }
 
 int calls_is_armed(const uintptr_t *place) {
-    int number = number_of(*place);
+    int number = call_number(*place);
     return number >= 0 && (uint32_t)number < row_count && rows[number].place == place && rows[number].owner;
 }
 
@@ -346,14 +316,14 @@ int calls_arm(uintptr_t *place, int kind, call_convention convention, PyObject *
 
 int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uintptr_t instead,
                     PyObject *owner) {
-    if (number_of(*place) >= 0) {
-        return number_of(*place);
+    if (call_number(*place) >= 0) {
+        return call_number(*place);
     }
     int number = row_for(place, kind, convention, (call_target)instead);
     if (number < 0) {
         return number;
     }
-    if (calls_store(place, trampoline_of((uint32_t)number)) < 0) {
+    if (calls_store(place, call_trampoline((uint32_t)number)) < 0) {
         return CALLS_LOCKED;
     }
     rows[number].is_common = (uint8_t)is_common(owner);
@@ -364,7 +334,7 @@ int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uint
 // Restores the pointer. 1: restored; 0: other code has written the place since, so it is left as it is.
 static int disarm(call_row *row) {
     uint32_t number = (uint32_t)(row - rows);
-    int ours = *row->place == trampoline_of(number) && calls_store(row->place, row->held) == 0;
+    int ours = *row->place == call_trampoline(number) && calls_store(row->place, row->held) == 0;
     Py_CLEAR(row->owner);
     return ours;
 }
