@@ -41,6 +41,7 @@ typedef struct call_frame {
     uintptr_t fields[FIELDS_MAX];
     int field_count;
     Py_ssize_t shared[SHARED_MAX]; // counts before the call, of what all code uses (leaks/shared.c)
+    uint8_t given[SHARED_MAX];     // how often each is an argument: the caller has a reference for each
     uint8_t shared_lost;           // bit of each that a freed block may have held
     struct call_frame *outer;      // borrowed: opened before, by this thread or another one
     uint64_t serial;               // of the call; 0: the frame is free

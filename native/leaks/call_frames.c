@@ -84,6 +84,7 @@ static void watch_held(call_frame *frame, PyObject *object, int argument) {
 }
 
 static void watch_argument(call_frame *frame, PyObject *object, int argument) {
+    ledger_shared_given(frame, object);
     if (!object || PyModule_CheckExact(object) || PyType_Check(object)) {
         return;
     }
@@ -347,8 +348,9 @@ ledger_opened ledger_frame_enter(uint32_t number, call_convention convention, co
     frame->low = UINTPTR_MAX;
     frame->high = 0;
     frame->serial = ++serials;
-    ledger_shared_enter(frame);
+    memset(frame->given, 0, sizeof frame->given);
     watch_arguments(frame, convention, words);
+    ledger_shared_enter(frame);
     frame->outer = innermost;
     innermost = frame;
     ledger_depth++;

@@ -42,6 +42,8 @@ ledger_entry *ledger_unbalanced(const ledger_imbalance *imbalance);
 void ledger_frame_place(ledger_touch *touch, uint32_t number /* of the call */); // where the call is now
 
 // leaks/shared.c: None, the truths and NotImplemented, which a method may return without a reference.
+void ledger_shared_open(void);
+void ledger_shared_given(call_frame *frame, const PyObject *argument /* borrowed */);
 void ledger_shared_enter(call_frame *frame);
 // A block is freed, of which this many words can be read: bit of each that it may have held.
 uint8_t ledger_shared_freed(const uintptr_t *words, uintptr_t count);

@@ -241,6 +241,7 @@ static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
     running_pass_over(skipped);
     ledger_calls_clear();
     ledger_frames_drop();
+    ledger_shared_open();
     watch(1);
     Py_RETURN_NONE;
 }

@@ -1,6 +1,7 @@
 """None and the truths returned without a reference, and blocks and objects that a later function loses."""
 
 # SPDX-License-Identifier: MIT
+import queue
 import sys
 from typing import Any
 
@@ -121,3 +122,14 @@ def test_an_operator_in_place_is_named(shares: Any, operator: str, kind: str) ->
         exec(f"for _ in range(8):\n    x = Holder()\n    x {operator}= 1\n    x = None", space)
     slot = {"|": "or", "^": "xor"}[operator]
     assert {(one.kind, one.method) for one in found.certain} == {(kind, f"shares.Holder.nb_inplace_{slot}")}
+
+
+@counted
+def test_a_container_that_gives_away_the_none_it_was_given_is_not_told() -> None:
+    """The queue's reference becomes the caller's."""
+    line = queue.SimpleQueue[None]()
+    with inspector.leaks("_queue") as found:
+        for _ in range(3):
+            line.put(None)
+            line.get()
+    assert found.verdicts == ()
