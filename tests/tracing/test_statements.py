@@ -457,3 +457,14 @@ def test_an_argument_of_a_lambda_is_not_what_its_line_bound(tmp_path: Path) -> N
     trace, _, _ = traced(text, tmp_path)
     found = {row.site.line: row.verdict for row in trace.statements.rows}
     assert found[3] == "new values" and found[4] == "copied"
+
+
+def test_a_constant_column_does_not_hide_that_a_matrix_is_a_copy_of_a_table(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\nimport pandas as pd\n"
+        "d = pd.DataFrame({'a': np.arange(500), 'b': np.ones(500)})\n"
+        "m = d.to_numpy()\nn = m * 3\n"
+    )
+    trace, _, _ = traced(text, tmp_path)
+    found = {row.site.line: row.verdict for row in trace.statements.rows}
+    assert (found[4], found[5]) == ("copied", "new values")

@@ -56,15 +56,20 @@ def _compared(a: Elements, b: Elements, texts: tuple[Text, Text]) -> Values | Un
 
 
 def _woven(columns: tuple[Column, ...], block: Elements, texts: tuple[Text, Text]) -> Found:
-    """Whether each column of a matrix, or a vector, has the elements of a column of the table."""
+    """Whether each column of a matrix, or a vector, has the elements of a column of the table.
+
+    Where the elements of one column prove it, others may be all alike.
+    """
     single = [one for one in columns if len(one.elements) == 1]
     plain = [one.elements[0] for one in single if one.format == one.elements[0].format]
     parts = _split(block)
     if not plain or not parts or len(parts) > MOST_COLUMNS:
         return NOTHING
-    found = [[_said(_compared(one, part, texts)) for one in plain if one.size == part.size] for part in parts]
-    if all(any(said == "equal" for said, _ in row) for row in found):
-        return "equal", all(whole for row in found for said, whole in row if said == "equal")
+    rows = [[_compared(one, part, texts) for one in plain if one.size == part.size] for part in parts]
+    alike = [[one for one in row if not isinstance(one, Unknown) and one.equal] for row in rows]
+    found = [[_said(one) for one in row] for row in rows]
+    if all(alike) and any(said == "equal" for row in found for said, _ in row):
+        return "equal", all(one.compared == one.total for row in alike for one in row)
     known = len(plain) == len(columns) and all(row and all(said for said, _ in row) for row in found)
     return ("different", False) if known else NOTHING
 
