@@ -410,7 +410,7 @@ def test_what_has_a_frame_claims_no_block_of_others() -> None:
 
     paused = [(n for n in range(3)) for _ in range(1000)]
     waiting = [waits() for _ in range(1000)]
-    large = bytearray(8_000_000)
+    large = bytearray(200_000_000)  # larger than what other tests left
     _, rows = accounted()
     kinds = [type(box.get()) for box, _ in rows]
     assert bytearray in kinds and not {GeneratorType, CoroutineType, FrameType} & set(kinds)
