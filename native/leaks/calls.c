@@ -158,7 +158,9 @@ static void settle_words(PyObject *holder, uint32_t number, const uintptr_t *bef
     for (int i = 0; i < limit && (size_t)i < bytes / sizeof *fields; i++) {
         if (!before || (uintptr_t)fields[i] != before[i]) {
             settle(fields[i], number);
-            raw_memory_settle(fields[i]);
+            if (before) { // a block of a new object is the business of the call that made both
+                raw_memory_settle(fields[i]);
+            }
         }
     }
 }

@@ -97,7 +97,9 @@ def test_columns_of_a_polars_frame(pl: Any, look: Look) -> None:
     price, kind, day = parts_of(frame)
     assert (price.format, price.bytes, price.step_bytes) == ("float64", 8000, 8)
     assert (kind.format, day.format) == ("String", "Boolean")
-    assert isinstance(kind.bytes, Unknown) and isinstance(price.holders, Unknown)
+    lays_open = hasattr(frame["kind"]._s, "__arrow_c_stream__")  # since polars 1.3; texts of one letter
+    assert kind.bytes == 16_000 if lays_open else isinstance(kind.bytes, Unknown)
+    assert isinstance(price.holders, Unknown)
 
 
 def test_no_table_has_no_columns(pa: Any, pl: Any) -> None:
