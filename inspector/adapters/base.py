@@ -148,6 +148,10 @@ class Adapter:
         """Those of its blocks that say where its values stand, as the indices of a sparse matrix do."""
         return ()
 
+    def order(self, x: Any) -> str:
+        """In which order its blocks keep the elements, "csr"; those of two orders are not compared."""
+        return ""
+
     def referred(self, x: Any) -> tuple[Elements, ...]:
         """Values that numbers among its elements stand for, as codes do for categories."""
         return ()

@@ -29,10 +29,6 @@ class Holder(Adapter):
         """(name, array) of each exact ndarray it keeps bytes in."""
         return iter(())
 
-    def order(self, x: Any) -> str:
-        """In which order its arrays keep the elements: "csr"; those of two orders are not compared."""
-        return ""
-
     def elements(self, x: Any) -> tuple[Elements, ...]:
         """One block for each array."""
         return tuple(block for _, array in self._few(x) for block in blocks(array))

@@ -101,8 +101,10 @@ class Nested:
     equal: bool | Unknown
     first: str
     """Path of the first items that differ; "" if there are none."""
+    looked: int
+    """Items that were looked at, in the one where they were more."""
     complete: bool
-    """Whether all objects were looked at; False if the look ended at its bound."""
+    """Whether these are all items; False if the look ended at its bound."""
     closed: tuple[str, ...]
     """Names of types that both may reach and whose objects were not looked into."""
 

@@ -363,6 +363,18 @@ def test_what_a_copy_of_a_dict_has_in_common_with_it() -> None:
 
 
 @pytest.mark.quick
+def test_of_long_lists_it_is_said_how_many_items_were_looked_at() -> None:
+    """What they have in common lies behind them."""
+    shared: list[int] = []
+    rows = [[[n] for n in range(10_000)] + [shared] for _ in range(2)]
+    answer = inspector.compare(*rows, names=("a", "b")).answers[0]
+    assert answer.text == "Two lists; no mutable object is in both among the first 5,000 items of each."
+    assert not answer.certain and [one.is_closed for one in answer.nothing] == [False]
+    numbers = [[*range(1000, 11_000), shared] for _ in range(2)]
+    assert "among the first 5,000 items" in first(*numbers)
+
+
+@pytest.mark.quick
 def test_three_objects_and_more() -> None:
     a = distinct(10)
     found = inspector.compare(a, a[::2], a[1::2], a.copy(), names=("a", "b", "c", "d"))

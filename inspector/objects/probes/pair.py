@@ -107,9 +107,11 @@ def together(
     }
     if shared.overlap is True or same:
         return found
-    if (common := nested(subjects[0], subjects[1], names[0])) is not None:
-        found["nested"] = common
-    return found | {"values": values(left, right, shown=not any(map(gives_secret, names)))}
+    compared = values(left, right, shown=not any(map(gives_secret, names)))
+    if isinstance(compared, Unknown) or not compared.equal:
+        common = nested(subjects[0], subjects[1], names[0])
+        found |= {} if common is None else {"nested": common}
+    return found | {"values": compared}
 
 
 def _owners(facts: Any) -> Any:
@@ -204,19 +206,14 @@ def _adapter(one: Laid) -> Any:
     return adapter_of(type(x))
 
 
-def _order(one: Laid) -> str:
-    adapter = _adapter(one)
-    return adapter.order(one.subject.get()) if isinstance(adapter, Holder) else ""
-
-
 def values(a: Laid, b: Laid, shown: bool) -> Values | Unknown:
     """Whether two objects of one block each, or two lists, hold equal elements. `shown`: with the values."""
     if not (a.count and b.count) and (found := items(a.subject, b.subject, shown)) is not None:
         return found
     adapters = [_adapter(one) for one in (a, b)]
     if a.count and b.count and adapters[0] is not None and adapters[1] is not None:
-        orders = sorted({_order(a), _order(b)})
-        if len(orders) > 1:
+        orders = [one.order(box.subject.get()) for one, box in zip(adapters, (a, b), strict=True)]
+        if all(orders) and orders[0] != orders[1]:
             return Unknown(f"{' and '.join(orders)} keep their elements in different orders")
         if max(a.count, b.count) > MOST_COLUMNS:
             return Unknown(f"values of at most {MOST_COLUMNS} columns are compared")

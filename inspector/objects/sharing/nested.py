@@ -11,94 +11,121 @@ from inspector.facts.comparison import Nested
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_name
 
-MOST_OBJECTS: Final = 20_000
-"""Objects that are looked at in each of the two."""
-_KEYED: Final = (list, tuple, dict)
-_ATOMS: Final = (int, float, complex, bool, str, bytes, type(None))
-"""Types whose exact objects never change and compare without code of a user."""
-_CONSTANT: Final = (*_ATOMS, tuple, frozenset, range, FunctionType, BuiltinFunctionType, ModuleType, type)
-_WHOLE: Final = (set, bytearray)
-"""Types that keep nothing that could be changed by another way than through them."""
-_NOT_COMPARED: Final = Unknown("objects of other types are not compared")
+MOST_ITEMS: Final = 5_000
+"""Items that are looked at in each of the two."""
+MOST_NAMED: Final = 8
+_KEYED: Final = frozenset(map(id, (list, tuple, dict)))
+"""Types by their addresses: the hash of a class may be a user's code."""
+_ATOMS: Final = frozenset(map(id, (int, float, complex, bool, str, bytes, type(None))))
+"""Their exact objects never change, and compare without code of a user."""
+_CONSTANT: Final = _ATOMS | frozenset(
+    map(id, (tuple, frozenset, range, FunctionType, BuiltinFunctionType, ModuleType, type))
+)
+_WHOLE: Final = frozenset(map(id, (set, bytearray)))
+"""Their objects keep nothing that could be changed by another way than through them."""
+_NOT_COMPARED: Final = Unknown("objects of other types, and very many items, are not compared")
+Steps = tuple[Any, ...]
+"""(the steps before, a key or an index); () of the container itself."""
 
 
 def nested(a: _native.Subject, b: _native.Subject, name: str) -> Nested | None:
     """Of two exact lists, tuples or dicts; None of anything else. `name`: the user's name of the first."""
     one, other = a.get(), b.get()
-    if not (_is(one, _KEYED) and _is(other, _KEYED)):
+    if not {id(type(one)), id(type(other))} <= _KEYED:
         return None
-    mine, theirs = _Reached(one, name), _Reached(other, "")
-    common = _topmost([path for address, path in mine.mutable.items() if address in theirs.mutable])
-    equal, where = _equal(one, other, name)
-    inside = dict.fromkeys((*mine.closed, *theirs.closed))
+    mine, theirs = _Reached(one), _Reached(other)
+    common = mine.steps.keys() & theirs.steps.keys()
+    top = [steps for at, steps in mine.steps.items() if at in common and not mine.is_below(at, common)]
+    equal, first = _equal(one, other)
+    closed = tuple(dict.fromkeys((*mine.closed, *theirs.closed)))
     return Nested(
-        tuple(common[:8]), len(common), equal, where,
-        mine.is_complete and theirs.is_complete, tuple(inside)[:8],
-    )  # fmt: skip
-
-
-def _topmost(paths: list[str]) -> list[str]:
-    """Without those that are reached through another one of them; each follows what it is reached through."""
-    kept: list[str] = []
-    for path in paths:
-        if not any(path.startswith(f"{above}[") for above in kept[-1:]):
-            kept.append(path)
-    return kept
+        common=tuple(_path(name, steps) for steps in top[:MOST_NAMED]),
+        total=len(top),
+        equal=equal,
+        first="" if first is None else _path(name, first),
+        looked=max(mine.looked, theirs.looked),
+        complete=mine.is_complete and theirs.is_complete,
+        closed=closed[:MOST_NAMED],
+    )
 
 
 class _Reached:
     """The mutable objects that a container reaches through lists, tuples and dicts, by address."""
 
-    def __init__(self, root: Any, name: str) -> None:
-        self.mutable: dict[int, str] = {}
+    def __init__(self, root: Any) -> None:
+        self.steps: dict[int, Steps] = {}
+        self._above: dict[int, int] = {}
+        """Address -> that of the mutable object through which it is reached; 0 of the container itself."""
         self.closed: dict[str, None] = {}
         """Names of types whose objects keep others that were not looked at."""
-        waiting, seen = [(name, root)], set[int]()
-        while waiting and len(seen) < MOST_OBJECTS:
-            path, x = waiting.pop()
-            if id(x) in seen or _is(x, _ATOMS):
+        self.looked, self.is_complete = 0, True
+        waiting: list[tuple[Any, Steps, int]] = [(root, (), 0)]
+        seen = set[int]()
+        while waiting:
+            x, steps, above = waiting.pop()
+            kind = id(type(x))
+            if id(x) in seen:
                 continue
             seen.add(id(x))
-            if not _is(x, _CONSTANT):
-                self.mutable[id(x)] = path
-            if _is(x, _KEYED):
-                waiting += list(_children(path, x))[::-1]
-            elif not _is(x, (*_CONSTANT, *_WHOLE)):
+            if kind not in _CONSTANT:
+                self.steps[id(x)], self._above[id(x)] = steps, above
+                above = id(x)
+            if kind in _KEYED:
+                waiting += [(value, (steps, key), above) for key, value in self._items(x)][::-1]
+            elif kind not in _CONSTANT and kind not in _WHOLE:
                 self.closed[type_name(type(x))] = None
-        self.is_complete = not waiting
+
+    def _items(self, x: Any) -> list[tuple[Any, Any]]:
+        """Those that are no atoms, of the first that may still be looked at."""
+        rows = list(islice(_pairs(x), MOST_ITEMS - self.looked))
+        self.looked += len(rows)
+        self.is_complete &= len(rows) == len(x)
+        return [row for row in rows if id(type(row[1])) not in _ATOMS]
+
+    def is_below(self, at: int, others: set[int]) -> bool:
+        """Whether an object is reached through one of these."""
+        while at := self._above[at]:
+            if at in others:
+                return True
+        return False
 
 
-def _is(x: Any, kinds: tuple[type, ...]) -> bool:
-    return any(type(x) is kind for kind in kinds)
+def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
+    return iter(x.items() if type(x) is dict else enumerate(x))
 
 
-def _children(path: str, x: Any) -> Iterator[tuple[str, Any]]:
-    pairs = x.items() if type(x) is dict else enumerate(x)
-    for key, value in list(islice(pairs, MOST_OBJECTS)):
-        yield f"{path}[{_key(key)}]", value
+def _path(name: str, steps: Steps) -> str:
+    keys = []
+    while steps:
+        steps, key = steps
+        keys.append(_native.preview(_native.Subject(key), ()) or f"<{type_name(type(key))}>")
+    return "".join([name, *(f"[{key}]" for key in reversed(keys))])
 
 
-def _key(key: Any) -> str:
-    return _native.preview(_native.Subject(key), ()) or f"<{type_name(type(key))}>"
-
-
-def _equal(one: Any, other: Any, name: str) -> tuple[bool | Unknown, str]:
-    """Whether all items are equal, side by side; if not, the path of the first that differs."""
-    waiting, left, unknown = [(name, one, other)], MOST_OBJECTS, False
-    while waiting and left:
-        left -= 1
-        path, x, y = waiting.pop()
+def _equal(one: Any, other: Any) -> tuple[bool | Unknown, Steps | None]:
+    """Whether all items are equal, side by side; if not, where the first are that differ."""
+    waiting: list[tuple[Steps, Any, Any]] = [((), one, other)]
+    left, unknown = MOST_ITEMS, False
+    while waiting:
+        steps, x, y = waiting.pop()
+        kinds = {id(type(x)), id(type(y))}
         if x is y:
             continue
-        if _is(x, _ATOMS) and _is(y, _ATOMS):
-            if type(x) is not type(y) or x != y:
-                return False, path
-        elif type(x) is not type(y) or not _is(x, _KEYED):
+        if kinds <= _ATOMS:
+            if len(kinds) > 1 or x != y:
+                return False, steps
+        elif len(kinds) > 1 or not kinds <= _KEYED or not _same_keys(x, y):
             unknown = True
-        elif len(x) != len(y) or (type(x) is dict and list(map(id, x)) != list(map(id, y))):
-            return (False, path) if len(x) != len(y) else (_NOT_COMPARED, "")
+        elif len(x) != len(y):
+            return False, steps
         else:
-            values = y.values() if type(y) is dict else y
-            rows = zip(_children(path, x), values, strict=False)
-            waiting += [(below, mine, theirs) for (below, mine), theirs in rows][::-1]
-    return (_NOT_COMPARED if unknown or waiting else True), ""
+            rows = list(islice(zip(_pairs(x), _pairs(y), strict=False), left))
+            left -= len(rows)
+            unknown |= len(rows) < len(x)
+            waiting += [((steps, key), mine, theirs) for (key, mine), (_, theirs) in rows][::-1]
+    return (_NOT_COMPARED if unknown else True), None
+
+
+def _same_keys(x: Any, y: Any) -> bool:
+    """Whether two dicts of one length have the same keys in the same order, by identity."""
+    return type(x) is not dict or len(x) != len(y) or all(map(lambda a, b: a is b, x, y))

@@ -61,7 +61,7 @@ def contents(found: Comparison) -> Answer | None:
     """Two lists, tuples or dicts with the same items."""
     values = found.values
     left, right = (short(side.type_name) for side in found.sides)
-    if not isinstance(found.nested, Unknown) and (isinstance(values, Unknown) or not values.equal):
+    if not isinstance(found.nested, Unknown):
         return _nested(found, found.nested, f"Two {left}s" if left == right else f"A {left} and a {right}")
     if isinstance(values, Unknown) or found.sharing.overlap is False:
         return None
@@ -92,11 +92,15 @@ def _nested(found: Comparison, inside: Nested, kinds: str) -> Answer:
         rest = [f"{inside.total - 3:,} more"] if inside.total > 3 else []
         both = f"{listed(inside.common[:3], more=rest)} {verb} in both: a change of {one} is seen in both"
         return answer("common-items", f"{kinds}{items}; {both}{differs}.", found, evidence)
-    covered = "all that both reach" if inside.complete else "the first 20,000 objects of each"
-    nothing = Nothing(covered, ", ".join(f"inside {kind}" for kind in inside.closed))
+    among = "" if inside.complete else f" among the first {inside.looked:,} items of each"
+    rest = [] if inside.complete else ["the other items"]
+    nothing = Nothing(
+        among.removeprefix(" among ") or "all that both reach",
+        ", ".join([*rest, *(f"inside {kind}" for kind in inside.closed)]),
+    )
     none = f"{items} and no mutable object in common" if items else "; no mutable object is in both"
     after = ": a change of one is not seen in the other" if certain else ""
-    said = f"{kinds}{none}{after}{differs}.{unseen}"
+    said = f"{kinds}{none}{among}{after}{differs}.{unseen}"
     return answer("no-common-items", said, found, evidence, certain=certain, nothing=(nothing,))
 
 
