@@ -91,14 +91,15 @@ def _compared(
     one = gathered(a, left, whole_bytes)
     other = gathered(b, right, whole_bytes) if one is not None else None
     if one is None or other is None or (a.typestr != b.typestr and a.size > MOST_NUMBERS):
-        few = range(0, a.size, max(a.size // FEW, 1))
-        if not shown and (known := _differs(a, left, b, right, tuple(few))):  # seldom are they equal
-            return known
-        numbers_chosen = tuple(_sample(a.size))
-        one, other = picked(a, left, numbers_chosen), picked(b, right, numbers_chosen)
-        if one is None or other is None:
+        found = None
+        for choose in (_sample,) if shown else (_few, _sample):  # seldom are they equal
+            numbers_chosen = tuple(choose(a.size))
+            found = _picked(a, left, b, right, numbers_chosen)
+            if found is not None and found[2] is not None:
+                break
+        if found is None:
             return Unknown("its pages are not in memory: comparing would read them")
-        position = _first_difference(a, one, b, other)
+        one, other, position = found
         at = None if position is None else numbers_chosen[position]
     else:
         numbers_chosen = ()
@@ -114,15 +115,12 @@ def _compared(
     return Values(False, what, count, a.size, left, right, varied, _index(a.shape, left, at), *pair)
 
 
-def _differs(a: Elements, left: str, b: Elements, right: str, numbers: tuple[int, ...]) -> Values | None:
-    """That a few elements differ; None if they are equal, or not in memory."""
+def _picked(
+    a: Elements, left: str, b: Elements, right: str, numbers: tuple[int, ...]
+) -> tuple[bytes, bytes, int | None] | None:
+    """Some elements of both, and the first of them that differs; None if they are not in memory."""
     one, other = picked(a, left, numbers), picked(b, right, numbers)
-    position = None if one is None or other is None else _first_difference(a, one, b, other)
-    if one is None or position is None:
-        return None
-    varied = one != one[: a.itemsize_bytes] * len(numbers)
-    what, index = "values" if a.numeric else "objects", _index(a.shape, left, numbers[position])
-    return Values(False, what, len(numbers), a.size, left, right, varied, index, "", "")
+    return None if one is None or other is None else (one, other, _first_difference(a, one, b, other))
 
 
 def _text(say: Text, block: Elements, raw: bytes, position: int) -> str:
@@ -183,6 +181,10 @@ def is_in_memory(start: int, stop: int) -> bool:
     """Whether every page of a range is in memory, so that reading brings none in."""
     found = _native.residency(((start, stop, 0),), 1)
     return found is not None and sum(found[1:5]) >= stop - start
+
+
+def _few(size: int) -> range:
+    return range(0, size, max(size // FEW, 1))
 
 
 def _sample(total: int) -> Iterator[int]:

@@ -9,18 +9,18 @@ import ast
 import operator
 import sys
 from collections.abc import Callable
-from functools import lru_cache
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from inspector.adapters.base import Elements
-from inspector.adapters.columns import Cast, cast
+from inspector.adapters.columns import cast
 from inspector.adapters.formats import letter
 from inspector.facts.conversion import Loss
 from inspector.facts.statements import Written
 from inspector.sessions.statements import values
 from inspector.sessions.statements.converted import loss_of
 from inspector.sessions.statements.elements import elements_of
+from inspector.sessions.statements.syntax import tree
 
 MOST_BYTES: Final = 1 << 24
 """Of more elements nothing is said."""
@@ -61,7 +61,7 @@ class _Block:
 def assigned(written: Written, frame: FrameType) -> Assigned | None:
     """What a statement that just ran assigned to items of an array; None where that cannot be told."""
     np: Any = sys.modules.get("numpy")
-    node = _parsed(written.text) if written.kind == "assign" and np is not None else None
+    node = _of_items(written.text) if written.kind == "assign" and np is not None else None
     if node is None:
         return None
     target: Any = node.targets[0]
@@ -73,12 +73,9 @@ def assigned(written: Written, frame: FrameType) -> Assigned | None:
         return None
 
 
-@lru_cache(1024)
-def _parsed(text: str) -> ast.Assign | None:
-    try:
-        node = ast.parse(text).body[0]
-    except (SyntaxError, IndexError):  # the head of a compound statement
-        return None
+def _of_items(text: str) -> ast.Assign | None:
+    """A statement that assigns to items of one object."""
+    node = tree(text)
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return None
     return node if isinstance(node.targets[0], ast.Subscript) else None
@@ -153,9 +150,5 @@ def _compared(
             return None
     whole = source.ndim > 0 and source.size == items.size
     lost = cast(np.ravel(given), np.ravel(items))
-    loss = _loss(written, lost, items.size) if lost is not None else None
+    loss = loss_of(written, "item assignment", lost, items.size) if lost is not None else None
     return Assigned(owner, ast.unparse(node), items.nbytes if whole else 0, loss)
-
-
-def _loss(written: Written, lost: Cast, count: int) -> Loss:
-    return loss_of(written, "item assignment", lost, count)

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 from inspector.facts.statements import Written
 from inspector.sessions.statements import values
 from inspector.sessions.statements.elements import bytes_of, elements_of
+from inspector.sessions.statements.syntax import tree
 
 _READ: Final = frozenset(("read", "pread", "recv", "read1"))
 _INTO: Final = frozenset(("readinto", "readinto1", "recv_into"))
@@ -32,10 +33,7 @@ def called(written: Written, frame: FrameType) -> Call | None:
     """The call that a statement's right side is; None if it is none of these."""
     if "(" not in written.text:
         return None
-    try:
-        node: Any = getattr(ast.parse(written.text).body[0], "value", None)
-    except (SyntaxError, IndexError):  # the head of a compound statement
-        return None
+    node: Any = getattr(tree(written.text), "value", None)
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
         node = _without_arguments(node)
     found = values.read(frame, ast.unparse(node.func.value)) if node is not None else ()

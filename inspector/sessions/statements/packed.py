@@ -12,6 +12,7 @@ from inspector.facts.conversion import Loss
 from inspector.facts.statements import Written
 from inspector.sessions.statements import values
 from inspector.sessions.statements.converted import site
+from inspector.sessions.statements.syntax import tree
 
 MOST: Final = 1 << 14
 _FLOATS: Final = re.compile(r"[@=<>!]?[\dxefd]*[ef][\dxefd]*")
@@ -24,11 +25,8 @@ def rounded(written: Written, frame: FrameType) -> Iterator[Loss]:
     """One for each call in a statement whose arguments are constants, names and `*names`."""
     if "pack" not in written.text:
         return
-    try:
-        tree = ast.parse(written.text)
-    except SyntaxError:  # the head of a compound statement
-        return
-    for node in ast.walk(tree):
+    whole = tree(written.text)
+    for node in ast.walk(whole) if whole is not None else ():
         if isinstance(node, ast.Call) and (name := _called(node, frame)):
             yield from _of_call(written, frame, node, name)
 
