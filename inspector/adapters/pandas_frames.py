@@ -122,7 +122,7 @@ class PandasFrames(Adapter):
                 ("RangeIndex", str(x._range)),
                 ("materialized", "yes" if made else "no: a range has no bytes"),
             )
-        kept = tuple((CATEGORIES, f"{len(one):,}") for one in _categories(x))
+        kept = tuple((CATEGORIES, str(len(one))) for one in _categories(x))
         if type_name(type(x)) not in ("DataFrame", "Series"):
             return kept
         blocks = [_title(block) for block in islice(_blocks(x), MOST_NAMED)]

@@ -199,20 +199,23 @@ class PyarrowBuffers(Adapter):
             DERIVED,
             logical,
             wide if width_of(x) > MOST_HELD else sum(stop - start for start, stop in merged(roots)),
-            findings=tuple(self._dangers(x)),
+            findings=tuple(self._dangers(found)),
             layers_left_out=max(0, len(found) - len(below)),
         )
 
-    def _dangers(self, x: Any) -> Iterator[Finding]:
+    def _dangers(self, found: Iterable[tuple[str, Any, Elements]]) -> Iterator[Finding]:
         """A NumPy array whose bytes this array shows can still be written: others refer to it too."""
         from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 
         held: dict[int, set[int]] = {}
-        for _, buffer, _ in buffers_of(x):
-            held.setdefault(id(self.owner(buffer)), set()).add(_root(buffer).address)
-        boxes = {id(owner): _native.Subject(owner) for _, owner in self.holds(x) if is_array(owner)}
-        others = [box for at, box in boxes.items() if (box.refcount() or 0) > len(held[at])]
-        if any(not block.readonly for box in others for block in NUMPY.elements(box.get())):
+        boxes: dict[int, _native.Subject] = {}  # one each: a second one would count as a holder
+        for _, buffer, _ in found:
+            box = _native.Subject(self.owner(buffer))
+            boxes[box.address] = box
+            held.setdefault(box.address, set()).add(_root(buffer).address)
+        arrays = (box for at, box in boxes.items() if (box.refcount() or 0) > len(held[at]))
+        arrays = (box for box in arrays if is_array(box.get()))
+        if any(not block.readonly for box in arrays for block in NUMPY.elements(box.get())):
             what = "a write to the ndarray changes this array, which pyarrow assumes to be immutable"
             yield finding("unnoticed-write", what, do="pa.array(x.copy()), or x.flags.writeable = False")
 

@@ -169,7 +169,8 @@ def _in_ram(facts: Mapping[str, Any], buffer: Buffer) -> str:
     if not isinstance(pages, Residency) or not pages.span_bytes:
         return ""
     where = "" if isinstance(buffer.mapping, Unknown) else _where(buffer.mapping)
-    is_file = where.startswith(", file")  # whose pages the kernel may keep in RAM for others
+    file = Unknown("") if isinstance(buffer.mapping, Unknown) else buffer.mapping.file
+    is_file = not isinstance(file, Unknown)  # whose pages the kernel may keep in RAM for others
     there = "read in" if is_file else "in RAM"
     if pages.resident_bytes == pages.span_bytes:
         return f"all {there}{where}"

@@ -70,7 +70,9 @@ def _recorded(fact: Trace, host: str = "") -> Nothing:
     hooked = counted(sum(one.functions_hooked for one in fact.seen), "watched function")
     calls = counted(times, "recorded call") if times else f"{hooked}, which nobody called"
     dropped = counted(fact.dropped, "dropped record") if fact.dropped else ""
-    return Nothing(calls, ", ".join(one for one in (dropped, host) if one))
+    left_out = sum(one.functions_left_out for one in fact.seen)
+    full = counted(left_out, "unwatched function") if left_out else ""
+    return Nothing(calls, ", ".join(one for one in (dropped, full, host) if one))
 
 
 def _copies(fact: Trace) -> Iterator[Block]:

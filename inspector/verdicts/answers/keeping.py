@@ -63,13 +63,13 @@ def keeping(name: str, facts: Facts) -> Iterator[Answer]:
 def categories(name: str, facts: Facts) -> Iterator[Answer]:
     """A column of fewer values than categories: a part of a longer one, which keeps them all."""
     buffer, layout = known(facts, "buffer"), known(facts, "layout")
-    many = dict(buffer.facts).get(CATEGORIES, "") if buffer is not None else ""
-    if not many or layout is None or len(layout.shape) != 1 or int(many.replace(",", "")) <= layout.shape[0]:
+    many = int(dict(buffer.facts).get(CATEGORIES, 0)) if buffer is not None else 0
+    if layout is None or len(layout.shape) != 1 or many <= layout.shape[0]:
         return
     is_series = known(facts, "object").type_name.endswith(".Series")
     do = f"{name}{'.cat' if is_series else ''}.remove_unused_categories()"
     values = counted(layout.shape[0], "value")
-    text = f"Keeps all {many} categories for its {values}: {code(do)} drops the others."
+    text = f"Keeps all {many:,} categories for its {values}: {code(do)} drops the others."
     yield answer("keeps-categories", text, "buffer.facts", about=(name,), do=do)
 
 

@@ -51,7 +51,6 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         _shared_until_written,
         _pointer,
         _view,
-        _of_base,
         _blocks,
         virtual,
         _owner,
@@ -110,7 +109,7 @@ def _view(facts: Facts) -> Iterator[Answer]:
     buffer = known(facts, "buffer")
     if buffer is None or buffer.owns is not False:
         return
-    base = root(buffer)
+    base = root(buffer) or _untold(buffer)
     if base is None:
         return
     part = "no element of it" if buffer.logical_bytes == 0 else _part(facts, buffer, base)
@@ -127,20 +126,10 @@ def _view(facts: Facts) -> Iterator[Answer]:
     yield answer("view-of", text, "buffer.holders", "layout.strides_bytes", about=(name,))
 
 
-def _of_base(facts: Facts) -> Iterator[Answer]:
-    """A view whose base does not tell whether it owns the bytes: a series of polars."""
-    buffer = known(facts, "buffer")
-    if buffer is None or buffer.owns is not False or len(buffer.holders) != 1:
-        return
-    base = buffer.holders[0]
-    if not isinstance(base.owns, Unknown) or not is_whole(buffer, base):
-        return
-    if name := holder_name(base) or base.shown_by:
-        text = f"A view of {code(name)}: all {size(number(base.bytes))}."
-    else:
-        kind = with_article(base.type_name.rpartition(".")[2])
-        text = f"Has {size(number(base.bytes))}, which its base keeps, {kind}."
-    yield answer("view-of", text, "buffer.holders", "buffer.range", about=(name,))
+def _untold(buffer: Buffer) -> Holder | None:
+    """A base that does not tell whether it owns the bytes, of which it has all: a series of polars."""
+    base = buffer.holders[0] if len(buffer.holders) == 1 else None
+    return base if base is not None and isinstance(base.owns, Unknown) and is_whole(buffer, base) else None
 
 
 def _mask(facts: Facts) -> str:
