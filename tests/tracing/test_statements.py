@@ -62,6 +62,12 @@ def traced(text: str, tmp_path: Path) -> tuple[Any, dict[str, Any], Path]:
     return trace, names, path
 
 
+def verdicts(text: str, tmp_path: Path) -> dict[int, str]:
+    """Line -> what a traced program's statement there did."""
+    trace, _, _ = traced(text, tmp_path)
+    return {row.site.line: row.verdict for row in trace.statements.rows}
+
+
 SEVERAL = """import numpy as np
 x = np.random.default_rng(1).random(4096) * 1e6
 y = np.random.default_rng(2).random(4096)
@@ -454,8 +460,7 @@ def test_an_argument_of_a_lambda_is_not_what_its_line_bound(tmp_path: Path) -> N
         "r = np.apply_along_axis(lambda r: r * 1.7, 0, x)\n"
         "s = [s.copy() for s in x]\n"
     )
-    trace, _, _ = traced(text, tmp_path)
-    found = {row.site.line: row.verdict for row in trace.statements.rows}
+    found = verdicts(text, tmp_path)
     assert found[3] == "new values" and found[4] == "copied"
 
 
@@ -465,6 +470,5 @@ def test_a_constant_column_does_not_hide_that_a_matrix_is_a_copy_of_a_table(tmp_
         "d = pd.DataFrame({'a': np.arange(500), 'b': np.ones(500)})\n"
         "m = d.to_numpy()\nn = m * 3\n"
     )
-    trace, _, _ = traced(text, tmp_path)
-    found = {row.site.line: row.verdict for row in trace.statements.rows}
+    found = verdicts(text, tmp_path)
     assert (found[4], found[5]) == ("copied", "new values")

@@ -5,13 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import specimens
-from dap_client import Editor, Message, conforms
+from dap_client import Editor, Message
 from debugged import until
 
 from inspector.debugger import healing
@@ -92,14 +92,6 @@ def program(tmp_path: Path) -> str:
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     return str(path)
-
-
-@pytest.fixture
-def editor() -> Iterator[Editor]:
-    with Editor() as one:
-        yield one
-    for message in one.heard:
-        conforms(message)
 
 
 def launched(editor: Editor, program: str, *words: str, **places: Any) -> None:

@@ -1,13 +1,12 @@
 """Stops that are no breakpoint of a line, and requests that Python cannot answer while C stands."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import specimens
-from dap_client import Editor, Message, conforms
+from dap_client import Editor, Message
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(180)]
 
@@ -61,14 +60,6 @@ def source() -> str:
 
 def line(mark: str) -> int:
     return next(n for n, text in enumerate(CPP.splitlines(), 1) if f"/* {mark} */" in text)
-
-
-@pytest.fixture
-def editor() -> Iterator[Editor]:
-    with Editor() as one:
-        yield one
-    for message in one.heard:
-        conforms(message)
 
 
 def launched(editor: Editor, folder: Path, *rows: dict[str, Any], filters: tuple[str, ...] = ()) -> str:
