@@ -5,6 +5,8 @@ import itertools
 import time
 from typing import Any, Final
 
+from inspector.debugger.dap.hit_counts import counted
+from inspector.debugger.dap.native_side import quietly
 from inspector.debugger.dap.places import (
     FIRST,
     Place,
@@ -15,6 +17,7 @@ from inspector.debugger.dap.places import (
     is_only_native,
     waiting,
 )
+from inspector.debugger.dap.python_side import AT_ONCE
 from inspector.debugger.dap.relay import TICK_S
 from inspector.debugger.dap.wire import Message, Stream
 from inspector.debugger.dap.with_gdb import WithGdb
@@ -61,6 +64,7 @@ class Breakpoints(WithGdb):
 
     def do_configurationDone(self, request: Message) -> None:
         """The program begins: native breakpoints first."""
+        self.hasten()
         self.ask("pydevdSystemInfo", lambda told: self._begin(request, told))
 
     def _begin(self, request: Message, told: Message) -> None:
@@ -73,6 +77,10 @@ class Breakpoints(WithGdb):
             self.with_gdb(lambda: self._place_all(request), lambda error: self._go_on(request))
         else:
             self._go_on(request)
+
+    def hasten(self) -> None:
+        """Let debugpy's messages come without the delay of 40 ms that each had."""
+        self.ask("evaluate", lambda told: None, expression=quietly(AT_ONCE), context="repl")
 
     def heard_threads(self, told: Message) -> None:
         """debugpy's threads."""
@@ -102,7 +110,8 @@ class Breakpoints(WithGdb):
         """Those of C, C++, Cython, Rust and Fortran files are gdb's."""
         given = request["arguments"]
         if not is_native(given["source"]):
-            self.forward(request)
+            rows = [counted(one) for one in given.get("breakpoints") or ()]
+            self.forward({**request, "arguments": {**given, **({"breakpoints": rows} if rows else {})}})
             return
         path = str(given["source"]["path"])
         wanted = given.get("breakpoints") or [{"line": line} for line in given.get("lines") or ()]
@@ -113,7 +122,8 @@ class Breakpoints(WithGdb):
         wanted = request["arguments"]["breakpoints"]
         pythonic = [one for one in wanted if not is_only_native(str(one["name"]))]
         if pythonic or any("python" in place for place in self._places.get(FUNCTIONS, ())):
-            self.ask("setFunctionBreakpoints", lambda told: None, breakpoints=pythonic)
+            rows = [counted(one) for one in pythonic]
+            self.ask("setFunctionBreakpoints", lambda told: None, breakpoints=rows)
         places = [self._place(by_name, one) for one in wanted]
         for place, one in zip(places, wanted, strict=True):
             place |= {"python": True} if one in pythonic else {}

@@ -79,4 +79,9 @@ if spec is not None and spec.origin == {PACKAGE!r}:
     from inspector import _native
     _native.traps_{"arm" if armed else "disarm"}()
 """
+    return quietly(text)
+
+
+def quietly(text: str) -> str:
+    """Python that runs `text` with names of its own, and says nothing where it fails."""
     return f"try:\n    exec({text!r}, {{}})\nexcept Exception:\n    pass"

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any, Final
 
+from inspector.debugger.dap.hit_counts import rule
 from inspector.debugger.presets import names, preset_named
 from inspector.debugger.presets.places import prototype
 
@@ -66,12 +67,9 @@ def known() -> dict[str, str]:
 
 def options(wanted: dict[str, Any]) -> Place:
     """Condition, hit count and log message of one of the editor's breakpoints. Raises ValueError."""
-    hits = str(wanted.get("hitCondition") or "0").strip(" >=")
-    if not hits.isdigit():
-        raise ValueError("a hit condition of native code is a number: stop from that hit on")
     return {
         "condition": wanted.get("condition") or "",
-        "hits": int(hits),
+        "hits": rule(str(wanted.get("hitCondition") or "")),
         "log": wanted.get("logMessage") or "",
     }
 

@@ -9,6 +9,13 @@ from inspector.debugger.client import python
 from inspector.debugger.dap.wire import Messages
 from inspector.errors import InspectorError
 
+AT_ONCE: Final = """
+import socket, sys
+pydevd = sys.modules["pydevd"]
+pydevd.get_global_debugger().writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+"""
+"""Run in the program: pydevd sends the head of a message and its body one by one, and the kernel keeps the
+body back until the head is acknowledged, 40 ms later (Nagle's algorithm)."""
 END_S: Final = 5.0
 """Seconds for it to end the session when its input is closed."""
 

@@ -159,6 +159,8 @@ def watched(wanted: Message, number: int) -> Message:
         raise ValueError("writes can be watched, or reads and writes")
     found = {"address": address, "bytes": size, "letter": str(told["letter"]), "label": str(told["label"])}
     watch = {"words": words(address, size), "access": access, **options(wanted)}
+    if not watch["words"] and (watch["condition"] or watch["hits"][0]):
+        raise ValueError("more than 32 bytes are watched without a condition and without a hit count")
     return {**found, **watch, "scope": told.get("scope") or [], "number": number}
 
 

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import contextlib
+import operator
 import os
 import re
 from collections.abc import Callable
@@ -44,6 +45,11 @@ class Reached(NamedTuple):
 Note = Callable[[int, Reached], None]
 _BRANCHES: Final = ("j", "b", "cb", "tb", "ret")
 """How the instructions of x86-64 and aarch64 that lead elsewhere begin."""
+_STOPS: Final[dict[str, Callable[[int, int], bool]]] = {
+    "": lambda hits, number: True,
+    "%": lambda hits, number: hits % number == 0,
+    **{"==": operator.eq, ">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt},
+}
 _CELL_MODULE: Final = "inspector_c_"
 
 
@@ -81,7 +87,7 @@ class Placed(PlaceBreakpoint):
         if self.says != told:  # from now on it stops like one without a condition
             self.only_if = ""
             self.wanted.say(f"{self.says} ({_PLACE.sub(_LINE, self.typed)})")
-        elif self.hits < place.get("hits", 0):
+        elif not at_hit(self.hits, place):
             return False
         if place.get("log"):
             self.wanted.say(_BRACES.sub(_evaluated, place["log"]))
@@ -91,6 +97,12 @@ class Placed(PlaceBreakpoint):
             reached = Reached((), reached.pc, fault=thrown(self.collection.reader.memory))
         self.wanted.note(gdb.selected_thread().ptid[1], reached)
         return True
+
+
+def at_hit(hits: int, place: dict[str, Any]) -> bool:
+    """Whether a place stops at this of its hits (dap/hit_counts.py)."""
+    how, number = place.get("hits", ("", 0))
+    return _STOPS[how](hits, number)
 
 
 def of_the_debugger(collection: Collection) -> bool:

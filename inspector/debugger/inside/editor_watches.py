@@ -13,7 +13,7 @@ from typing import Any, Final
 import gdb
 
 from inspector.debugger.inside.collecting import Collection, PlaceBreakpoint
-from inspector.debugger.inside.editor_places import Note, Reached, of_the_debugger
+from inspector.debugger.inside.editor_places import Note, Reached, at_hit, of_the_debugger
 from inspector.debugger.inside.native_values import symbols
 from inspector.debugger.inside.target_reader import frames_of
 from inspector.debugger.memory.remote_memory import Unreadable
@@ -79,7 +79,7 @@ class Watch:
         if of_the_debugger(self.collection):
             return False
         self.hits += 1
-        if self.hits < self.place.get("hits", 0):
+        if not at_hit(self.hits, self.place):
             return False
         says = self._changes(before, self.last, 0)
         pc = gdb.newest_frame().pc()

@@ -78,6 +78,7 @@ class KernelSession(FromCell):
         self.forward(request, self._attached)
 
     def _attached(self, told: Message) -> None:
+        self.hasten()
         self.ask("threads", self.heard_threads)
         self.ask("debugInfo", self._informed)
         for code in self._cells.files:
