@@ -202,11 +202,12 @@ class Broker:
         for watched in (self.gdb, self.gdb.agent):
             if watched in self._selector.get_map():
                 self._selector.unregister(watched)
-        code, hung, has_no_python = self.gdb.reap(), self.gdb.hung, self.gdb.has_no_python()
+        unusable = "" if self.gdb.runs else self.gdb.unusable()
+        code, hung = self.gdb.reap(), self.gdb.hung
         self.gdb = None
         self._look_after(code, hung)
         for client, own, _ in self.waiting.values():
-            error = preflight.without_python().told() if has_no_python else _no_gdb(self.ended)
+            error = preflight.unusable(unusable).told() if unusable else _no_gdb(self.ended)
             self._answer(client, own, error=error)
         self.waiting.clear()
         for client in set(self.clients):

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -17,7 +18,9 @@ SILENT_S: Final = 5.0
 """The broker pings gdb each second, and ends a gdb that has not answered for so many seconds."""
 TERM_S: Final = 1.5
 """Seconds from SIGTERM, on which gdb detaches in order, to SIGKILL."""
-_NO_PYTHON: Final = b"Python scripting is not supported"
+_NO_PYTHON: Final = "Python scripting is not supported"
+_FAILED: Final = re.compile(r"^(\w.*)\nError while executing Python code\.", re.MULTILINE)
+"""What gdb prints where the agent did not start: the exception's last line comes before."""
 _FD: Final = "INSPECTOR_AGENT_FD"
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _EARLY: Final = (
@@ -62,15 +65,21 @@ class Gdb:
         self.pidfd = os.pidfd_open(self.child.pid)
         self.asked_at: float | None = None
         self.ending_since: float | None = None
+        self.runs = False
+        """Whether the agent has answered."""
         self.hung = ""
         """Why it is ended, if it does not run."""
         self._log = Path(folder) / "gdb.log"
 
-    def has_no_python(self) -> bool:
-        """Whether its log says that it was built without Python."""
+    def unusable(self) -> str:
+        """Why its log says that it cannot run our agent; "" where it does not say so."""
         with contextlib.suppress(OSError):
-            return _NO_PYTHON in self._log.read_bytes()
-        return False
+            said = self._log.read_text(errors="replace")
+            if _NO_PYTHON in said:
+                return "it was built without Python, which our agent needs"
+            if failed := _FAILED.search(said):
+                return f"our agent does not start in its Python: {failed[1][:200]}"
+        return ""
 
     def fileno(self) -> int:
         """Readable when gdb has ended."""
@@ -89,7 +98,7 @@ class Gdb:
         `patient_until`: the deadline of a running request (CLOCK_MONOTONIC seconds).
         """
         now = time.monotonic()
-        if self.has_no_python():
+        if not self.runs and self.unusable():
             self.end()
         if self.ending_since is not None:
             if now - self.ending_since > TERM_S:
@@ -108,7 +117,7 @@ class Gdb:
 
     def answered(self) -> None:
         """The agent has answered."""
-        self.asked_at = None
+        self.asked_at, self.runs = None, True
 
     def reap(self) -> int:
         """Wait for gdb, and close; its exit code, -N for signal N."""

@@ -47,9 +47,8 @@ def check(pid: int) -> str:
     return path
 
 
-def without_python() -> InspectorError:
+def unusable(why: str) -> InspectorError:
     """The error for a gdb that cannot run our agent."""
-    why = "it was built without Python, which our agent needs"
     return _no_gdb("this gdb cannot be used.", why, "sudo apt-get install gdb (not gdb-minimal)")
 
 

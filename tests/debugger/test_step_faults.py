@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: MIT
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -228,22 +230,33 @@ def test_without_debug_information_the_stop_has_its_stack() -> None:
             live.command("print", "n")
 
 
-@pytest.mark.parametrize(
-    "gdb", ["", "#!/bin/sh\necho 'Python scripting is not supported' >&2\nexec sleep 1000\n"]
-)
-def test_no_gdb_and_a_gdb_without_python(gdb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+UNUSABLE = {
+    "": "everything else works without",
+    "echo 'Python scripting is not supported' >&2\nexec sleep 1000": "without Python",
+    'exec {gdb} -iex "python import sys; sys.modules[\'inspector\'] = None" "$@"': (
+        "our agent does not start in its Python: ModuleNotFoundError: "
+    ),
+}
+
+
+@pytest.mark.parametrize("gdb", list(UNUSABLE))
+def test_no_gdb_and_one_that_cannot_run_the_agent(
+    gdb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = str(tmp_path)
     if gdb:
-        (tmp_path / "gdb").write_text(gdb)
+        (tmp_path / "gdb").write_text(f"#!/bin/sh\n{gdb.format(gdb=shutil.which('gdb'))}\n")
         (tmp_path / "gdb").chmod(0o755)
         path += os.pathsep + os.environ["PATH"]
     with Program(ONCE) as program:
         program.said()
         monkeypatch.setenv("PATH", path)
+        begin = time.monotonic()
         with refused("gdb-missing") as caught:
             running.step(program.pid, "storm_probe")
+        assert time.monotonic() - begin < 10.0
         assert caught.value.exit_code == 2
-        assert ("without Python" in caught.value.why) is bool(gdb)
+        assert UNUSABLE[gdb] in caught.value.why
         program.go_on()
         assert program.said() == VALUE
         program.assert_whole()
