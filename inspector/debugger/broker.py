@@ -48,7 +48,7 @@ class Broker:
         self.waiting: dict[int, tuple[Lines, int, float]] = {}
         self.quitting_since: float | None = None
         self._number = self._dead_ticks = self._away_ticks = 0
-        self._is_editors = False
+        self._is_editors = self._attaches = False
         self._born = time.monotonic()
         self._listener = listener
         self._selector = selectors.DefaultSelector()
@@ -133,6 +133,8 @@ class Broker:
         try:
             if do == "start":
                 self._start(client, own, message)
+            elif do == "prepare":
+                self._prepare(client, own, message)
             elif do == "state":
                 self._answer(client, own, pid=self.gdb.child.pid if self.gdb else 0, broker=os.getpid())
             elif do == "quit":
@@ -150,8 +152,14 @@ class Broker:
             except OSError:
                 self._lose(client)
 
+    def _prepare(self, client: Lines, own: int, message: Message) -> None:
+        """Start gdb ahead of `start`: it reads symbols, and touches nothing."""
+        if self.gdb is None:
+            self._begin_gdb(preflight.path(), message)
+            self._pass_on(client, own, "prepare", {**message, "pid": self.target})
+
     def _start(self, client: Lines, own: int, message: Message) -> None:
-        if self.gdb is not None:
+        if self.gdb is not None and self._attaches:
             raise preflight.already_traced(self.target, self.gdb.child.pid)
         try:
             path = preflight.check(self.target)
@@ -159,11 +167,15 @@ class Broker:
             self.state = "refused"
             raise
         self.state, self.ended = "starting", ""
-        self._is_editors = bool(message.get("editor"))
+        self._is_editors, self._attaches = bool(message.get("editor")), True
+        if self.gdb is None:
+            self._begin_gdb(path, message)
+        self._pass_on(client, own, "attach", {**message, "pid": self.target})
+
+    def _begin_gdb(self, path: str, message: Message) -> None:
         self.gdb = Gdb(path, self.folder, tuple(message.pop("settings", ())))
         self._selector.register(self.gdb, selectors.EVENT_READ, self._gdb_ended)
         self._selector.register(self.gdb.agent, selectors.EVENT_READ, self._hear_agent)
-        self._pass_on(client, own, "attach", {**message, "pid": self.target})
 
     def _pass_on(self, client: Lines, own: int, do: str, message: Message) -> None:
         if self.gdb is None:
@@ -205,12 +217,14 @@ class Broker:
         unusable = "" if self.gdb.runs else self.gdb.unusable()
         code, hung = self.gdb.reap(), self.gdb.hung
         self.gdb = None
-        self._look_after(code, hung)
+        attached, self._attaches = self._attaches, False
+        if attached:
+            self._look_after(code, hung)
         for client, own, _ in self.waiting.values():
             error = preflight.unusable(unusable).told() if unusable else _no_gdb(self.ended)
             self._answer(client, own, error=error)
         self.waiting.clear()
-        for client in set(self.clients):
+        for client in set(self.clients) if attached else ():
             self._answer(client, 0, event="ended")
 
     def _look_after(self, code: int, hung: str) -> None:

@@ -94,6 +94,10 @@ class Client:
             raise heard(answer["error"])
         return answer
 
+    def prepare(self) -> None:
+        """Let gdb start and read symbols; `call("start")` then attaches sooner. Waits for no answer."""
+        self.lines.send(id=next(self._numbers), do="prepare", deadline_s=ATTACH_S)
+
     def _await(self, number: int, limit: float) -> Message:
         while number not in self._answers:
             self.heard(limit)

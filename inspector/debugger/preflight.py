@@ -39,12 +39,18 @@ def check(pid: int) -> str:
     Raises InspectorError: gdb-missing, ptrace-forbidden, already-traced; TargetGone: no-process. Tries it: a
     forked child seizes the process and ends, which stops nothing.
     """
-    path = shutil.which("gdb")
-    if path is None:
+    found = path()
+    check_access(pid)
+    return found
+
+
+def path() -> str:
+    """The path of gdb. Raises InspectorError gdb-missing."""
+    found = shutil.which("gdb")
+    if found is None:
         why = "breakpoints in native code need gdb; everything else works without"
         raise _no_gdb("gdb is not installed.", why, "sudo apt-get install gdb")
-    check_access(pid)
-    return path
+    return found
 
 
 def unusable(why: str) -> InspectorError:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ for _ in range(20):
     np.dot(np.ones(3), np.ones(3))
 """
 CALL = 8
+READS_S = 2.0
+"""A person looks at the first stop for so long."""
 
 
 def main() -> None:
@@ -82,7 +85,10 @@ def measured(editor: Editor, thread: int) -> None:
     def step(command: str) -> Callable[[], None]:
         return lambda: (editor.ask(command, threadId=thread), editor.event("stopped"), None)[-1]
 
-    row("first step from Python into C", seconds(step("stepIn")), sizes="NumPy loaded; gdb attaches")
+    time.sleep(READS_S)
+    row(
+        "first step from Python into C", seconds(step("stepIn")), sizes="NumPy loaded; gdb attaches", bar=0.15
+    )
     row("stack, scopes and variables at a stop in C", best(lambda: look(editor, thread), 5))
     row("step over a line of C", best(step("next"), 3))
     step("stepOut")()

@@ -26,6 +26,7 @@ class NativeSide:
         self.refused = ""
         """Why there is no native debugging, in one sentence."""
         self.client: Client | None = None
+        self._ahead: Client | None = None
 
     def attach(self) -> Client:
         """Attach gdb; the process runs on. Raises InspectorError with the reason, also later."""
@@ -33,17 +34,23 @@ class NativeSide:
             raise InspectorError("no program runs yet.", slug="gdb-ended", do="launch or attach first")
         if self.refused:
             raise InspectorError(self.refused, slug="gdb-refused", do="Python is debugged all the same")
-        client = None
+        ahead, self._ahead = self._ahead, None
         try:
-            client = Client(self.pid)
-            client.call("start", ATTACH_S, places=[], signals=True, interactive=True, editor=True)
+            with contextlib.suppress(InspectorError):  # what was prepared may have ended meanwhile
+                self.client = _started(ahead) if ahead is not None else None
+            self.client = self.client or _started(Client(self.pid))
         except InspectorError as error:
             self.refused = f"{error.what} {error.why}".strip()
-            if client is not None:
-                client.close()
             raise
-        self.client = client
-        return client
+        return self.client
+
+    def prepare(self) -> None:
+        """Start gdb and let it read symbols while nobody waits for it; the program does not notice."""
+        if not self.pid or self.refused or self.client is not None or self._ahead is not None:
+            return
+        with contextlib.suppress(InspectorError, OSError):
+            self._ahead = Client(self.pid)
+            self._ahead.prepare()
 
     def call(self, word: str, **argument: Any) -> Message:
         """Carry out a request in gdb. Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
@@ -67,6 +74,19 @@ class NativeSide:
             with contextlib.suppress(InspectorError):
                 client.call("leave", LEAVE_S)
             client.close()
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            ahead.close()
+
+
+def _started(client: Client) -> Client:
+    """Attach its gdb. Raises InspectorError with the reason."""
+    try:
+        client.call("start", ATTACH_S, places=[], signals=True, interactive=True, editor=True)
+    except InspectorError:
+        client.close()
+        raise
+    return client
 
 
 def guard(armed: bool) -> str:

@@ -236,6 +236,7 @@ class Steps(Breakpoints):
         thread, reason = event["body"].get("threadId"), event["body"].get("reason")
         self._paused.pop(thread, None)
         self._stops += 1
+        self.soon()
         if thread in self.standing:  # gdb was killed, and the word of that comes later
             self._gone_on(thread)
         if thread in self._stepping:

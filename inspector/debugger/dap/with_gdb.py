@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Final
 
 from inspector.debugger.dap.native_side import GUARD_S, NativeSide, guard
-from inspector.debugger.dap.relay import Relay
+from inspector.debugger.dap.relay import TICK_S, Relay
 from inspector.debugger.dap.shown import Shown
 from inspector.debugger.dap.wire import Message, Stream
 from inspector.errors import InspectorError
 
+_SHOWN_S: Final = 0.2
+"""An editor that is told of a stop asks for stacks and variables for so many seconds."""
 _ENDS_S: Final = 3.0
 """debugpy cannot answer while C code has the GIL: after so many seconds the session ends without it."""
 
@@ -25,7 +27,7 @@ class WithGdb(Relay):
         self.shown = Shown(self.native)
         self.standing: dict[int, tuple[int, bool]] = {}
         self._due: list[tuple[Callable[[], None], Callable[[InspectorError], None]]] = []
-        self._due_at = self._ends_at = 0.0
+        self._due_at = self._ends_at = self._ahead_at = 0.0
         self.outlives = False
         """The program was attached to, and runs on when the editor leaves."""
 
@@ -33,12 +35,20 @@ class WithGdb(Relay):
         """Hear what gdb has told; attach it where the program did not answer."""
         if self._due and time.monotonic() > self._due_at:
             self._attach_now()
+        if self._ahead_at and time.monotonic() > self._ahead_at:
+            self._ahead_at, self.tick_s = 0.0, TICK_S
+            self.native.prepare()
         if self._ends_at and time.monotonic() > self._ends_at:
             self.answer_waiting(("disconnect", "terminate"))
             raise EOFError
         while self.native.client is not None and self.native.client.events:
             event = self.native.client.events.pop(0)
             getattr(self, f"gdb_{event['event']}")(event)
+
+    def soon(self) -> None:
+        """Python has stopped, and the next step may lead into C: get gdb ready when all has been shown."""
+        if self.native.client is None and self.tick_s == TICK_S:
+            self._ahead_at, self.tick_s = time.monotonic() + _SHOWN_S, _SHOWN_S
 
     def with_gdb(self, then: Callable[[], None], refused: Callable[[InspectorError], None]) -> None:
         """Call `then` when gdb is attached, or `refused`. Before that the program arms its guard."""

@@ -17,6 +17,7 @@ from typing import Any, Final
 import gdb
 
 from inspector.debugger import healing
+from inspector.debugger.inside.ahead import Ahead
 from inspector.debugger.inside.collecting import Collection, PlaceBreakpoint
 from inspector.debugger.inside.editor import Editor
 from inspector.debugger.inside.planted import Planted, guard
@@ -56,6 +57,7 @@ class Agent:
     def __init__(self, lines: Lines, folder: str) -> None:
         self.lines, self.folder = lines, folder
         self.state = "starting"
+        self.ahead: Ahead | None = None
         self.collection: Collection | None = None
         self.planted = Planted()
         self.reader: TargetReader | None = None
@@ -114,14 +116,22 @@ class Agent:
         """Answer, to show that gdb responds."""
         reply()
 
+    def do_prepare(self, reply: Callable[..., None], message: Message) -> None:
+        """Read the symbols of a process that may be attached later; answers when they are read."""
+        self.ahead = Ahead(message["pid"], reply)
+
     def do_attach(self, reply: Callable[..., None], message: Message) -> None:
         """Attach, set breakpoints, resume; one request, because it may stop the client itself."""
         begin = time.perf_counter_ns()
+        if self.ahead is not None:
+            self.ahead.stop()
         settings = message.get("settings_inside", ())
         for setting in (*settings, *((_STOP_AT_CRASHES,) if message.get("signals") else ())):
             gdb.execute(setting, to_string=True)
 
         def standing() -> None:
+            if self.ahead is not None:
+                self.ahead.close()
             self.reader = TargetReader(message["pid"])
             self.planted = Planted(*message.get("guard") or guard())
             self.collection = Collection(self.reader, self.folder, message)
