@@ -13,11 +13,13 @@ def lone(x):
     if isinstance(x, (int, float, np.number)) and not isinstance(x, np.complexfloating): return number(x)
     if isinstance(x, (complex, np.complexfloating)): return 'NA' if x != x else number(x.real) + '+' + number(x.imag) + 'i'
     if isinstance(x, (str, np.bytes_)): return repr(x.decode() if isinstance(x, bytes) else x)
-    if isinstance(x, datetime.datetime): return zone(x.tzinfo) + number(pd.Timestamp(x).timestamp())
+    if isinstance(x, datetime.datetime): return zone(x) + instant(pd.Timestamp(x).value)
     if isinstance(x, (list, tuple)) and len(x) == 1: return lone(x[0])
     return str(x) if isinstance(x, (datetime.date, datetime.timedelta, np.generic)) else seen(x)
-def zone(z):
-    return '' if z is None else '{zone:%s}' % z
+def zone(x):
+    return '' if x.tzinfo is None else '{zone:%s}{offset:%s}' % (x.tzinfo, x.strftime('%z'))
+def instant(ns):
+    return str(ns // 1000) + ('.%03d' % (ns % 1000) if ns % 1000 else '')
 def labels(x):
     return '' if isinstance(x, pd.RangeIndex) else '{names:%s}' % ','.join(map(str, x))
 def seen(x):
@@ -43,6 +45,7 @@ quoted <- function(x) ifelse(is.na(x), "NA", paste0("'", enc2utf8(x), "'"))
 attribute <- function(name, x) if (length(x)) paste0("{", name, ":", paste(x, collapse = ","), "}") else ""
 elements <- function(x) {
   if (inherits(x, "integer64")) return(as.character(x))
+  if (inherits(x, "POSIXct")) return(ifelse(is.na(x), "NA", sprintf("%.0f", round(unclass(x) * 1e6))))
   if (inherits(x, "Date")) return(ifelse(is.na(x), "NA", format(x)))
   if (is.factor(x) || is.character(x)) return(quoted(as.character(x)))
   if (is.logical(x)) return(ifelse(is.na(x), "NA", ifelse(x, "True", "False")))
@@ -54,7 +57,8 @@ item <- function(x) if (is.null(x)) "NA" else if (is.atomic(x) && length(x) == 1
 } else seen(x)
 attributes_of <- function(x) {
   zone <- if (inherits(x, "POSIXct")) attr(x, "tzone")
-  paste0(attribute("zone", zone[nzchar(zone)]), attribute("units", if (inherits(x, "difftime")) units(x)),
+  offset <- if (any(nzchar(zone))) suppressWarnings(unique(format(x[!is.na(x)], "%z")))  # as R reads the zone
+  paste0(attribute("zone", zone[nzchar(zone)]), attribute("offset", offset), attribute("units", if (inherits(x, "difftime")) units(x)),
          attribute("dim", if (length(dim(x)) > 1L) dim(x)), attribute("dimnames", if (length(dim(x)) > 1L) unlist(dimnames(x))),
          attribute("names", names(x)))
 }

@@ -68,6 +68,12 @@ pd.Series(pd.to_datetime(["2020-07-01"]).tz_localize("Europe/Berlin"))
 pd.Series(pd.to_datetime(["2020-07-01"], utc=True)); pd.Timestamp("2020-07-01", tz="UTC")
 pd.Timestamp("2020-07-01", tz="Europe/Berlin"); datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)
 pd.DataFrame({"a": [[1], "x"]})
+datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=5)))
+datetime.datetime(2020, 1, 1, 0, 0, 0, 123456); np.array(["NaT", "2020-01-01"], "M8[ns]"); pd.Series([pd.NaT])
+np.array(["2020-01-01T00:00:00.123456"], "M8[us]"); np.array(["2020-01-01T00:00:00.123456789"], "M8[ns]")
+pd.Timestamp("2020-01-01 00:00:00.123456789")
+pd.DataFrame({"a": [pd.Timestamp("2020-01-01 00:00:00.123456789")]})
+np.array([1.1], "f2"); np.array([1 + 2j, 3]); [1 + 2j, 3]; [1, {1, 2}]
 pd.DataFrame({"a": [1]}, index=["r"]); pd.DataFrame([[1, 2]], columns=["a", "a"]); pd.DataFrame()"""
 HEAD = """suppressMessages(library(reticulate))
 py_run_string("import datetime, fractions, numpy as np, pandas as pd")
@@ -96,9 +102,7 @@ def table():
         for n, one in enumerate(ours)
     ]
     for n, one in enumerate(theirs, len(ours)):
-        value = f"py_eval({json.dumps(one)})"
-        if one.startswith("pd."):  # py_eval asks no method of R's
-            value = f"py_to_r(py_eval({json.dumps(one)}, convert = FALSE))"
+        value = f"py_to_r(py_eval({json.dumps(one)}, convert = FALSE))"  # `py$x` too asks R's methods
         lines.append(f"tryCatch(say({n}, {value}), error = function(e) cat('# {n} error\\n'))")
     said, seen = _run(HEAD + "\n".join(lines) + "\n", HEAD.count("\n"))
     twice = _second(ours, theirs)
@@ -146,7 +150,10 @@ def _second(ours, theirs):
 def _row(text, said, seen, to_python, second):
     found = [one for one in seen if one["to_python"] == to_python]
     lost = [change for one in found for change in one["changes"]]
-    first = found[0] if found else None
+    asked = [
+        one for one in found if one["how"] != "single" and not to_python
+    ]  # a method of R's asks for the dtype before
+    first = (asked or found or [None])[0]
     became = "an error" if said[0] == "error" else " ".join(dict.fromkeys(said))
     how = _how(first, became)
     losses = "; ".join(dict.fromkeys(f"{one['before']} → {one['after']}" for one in lost))

@@ -30,17 +30,21 @@ class LazyRead:
     """Read one by one (Elt)."""
     regions: int
     """Read as blocks into the caller's memory (Get_region)."""
+    strings: int
+    """Of a deferred string: made by being read. R keeps them, and a pointer for each element."""
 
 
 @dataclass(frozen=True, slots=True)
 class LazyMade:
-    """A vector was materialized: all its elements were asked for by a pointer."""
+    """A vector was materialized: all its elements were asked for by a pointer, or copied as one of R's."""
 
     vector: LazyVector
     ns: int
     """How long its Dataptr method took; 0: not measured."""
     to_write: bool
     """The pointer was asked for to write through it."""
+    copied: bool
+    """The vector itself stayed lazy: an ordinary one was made of it, as an assignment to an item does."""
     by: str
     """The R function that the user's code called; "" where no call was seen."""
     functions: tuple[str, ...]

@@ -131,32 +131,39 @@ def _better(line: HostLine, one: Converted) -> Iterator[str]:
     if is_slow(one) and one.to_python and one.given.kind in SHARES and one.became.kind == "list":
         better = f"r_to_py(array({name}))" if line.called == "r_to_py" else f"array({name})"
         amount = "bytes" if isinstance(one.given.bytes, Unknown) else size(one.given.bytes)
-        yield f"`{better}` shares R's {amount}: no copy, no loop"
+        yield f"`{better}`: Python shares that array's {amount}, no loop"
     for change in one.changes:
         if change.what == "NA" and one.given.kind in ("integer", "logical") and one.to_python:
             column = f"{name}${one.name}" if one.name else name
             yield f"`as.numeric({column})`: NA crosses as NaN"
-        elif change.what == "value" and not one.to_python and line.called == "py_eval":
+        elif change.what == "value" and line.called == "py_eval" and change.before.lstrip("-").isdigit():
             yield "`py_eval(..., convert = FALSE)` keeps Python's ints"
         elif change.what == "names" and one.to_python:
             yield f"`as.list({name})` crosses as a dict with the names"
         elif change.what == "items" and one.to_python:
             yield f"`unname({name})` crosses as a list of all items"
-        elif change.what == "attributes" and change.before.startswith(("dim ", "time zone ")):
+        elif (
+            change.what == "attributes"
+            and change.before.startswith(("dim ", "time zone "))
+            and (
+                not change.after.startswith(f"{change.before}, ")  # a name that R does not know
+            )
+        ):
             yield _kept(line, one, change, name)
 
 
 def _kept(line: HostLine, one: Converted, change: ValueChange, name: str) -> str:
     """What keeps the rows of a list's matrix, and a time zone."""
     zone = change.before.removeprefix("time zone ")
+    other = re.sub(r"(?<=^UTC)[+-]", lambda sign: "-" if sign[0] == "+" else "+", zone)  # R reads it as POSIX
     if zone == change.before:
         return f"`lapply(seq_len(nrow({name})), function(i) {name}[i, ])` crosses as a list of rows"
     if one.to_python:
         pandas = 'import("pandas", convert = FALSE)'
-        return f'`{pandas}$to_datetime({name}, utc = TRUE)$tz_convert("{zone}")` keeps the zone'
+        return f'`{pandas}$to_datetime({name}, utc = TRUE)$tz_convert("{other}")` keeps the zone'
     bound = re.match(r"([A-Za-z.][\w.$]*) *<-", line.inside.text)
     made = (bound[1] if bound else "x") + (f"${change.where}" if change.where else "")
-    return f'`attr({made}, "tzone") <- "{zone}"` afterwards: the instants are right'
+    return f'`attr({made}, "tzone") <- "{other}"` afterwards: the instants are right'
 
 
 def _argument(line: HostLine) -> str:

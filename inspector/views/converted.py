@@ -79,9 +79,9 @@ def _of_line(line: HostLine, language: str, longest: int, indent: int) -> Iterat
     first = True
     for one in _shown(line):
         way = f"{language} → Python" if one.to_python else f"Python → {language}"
-        is_frame = not one.to_python and line.whole.startswith("pandas.")
-        is_whole = is_frame or bool(line.whole and one.name)
-        whole = line.whole.rpartition(".")[2] if is_frame else line.whole
+        by_method = not one.to_python and line.whole.startswith(("pandas.", "datetime."))
+        is_whole = by_method or bool(line.whole and one.name)
+        whole = line.whole.rpartition(".")[2] if by_method else line.whole
         said = (Span(f" {way}  ", "dim"), Span(whole if is_whole else f"{_sides(one)}{_times(one)}"))
         if first:
             yield _placed(line.inside, indent, said)

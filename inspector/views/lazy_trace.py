@@ -65,24 +65,33 @@ def _rows(one: LazyStatement) -> Iterator[Line]:
             count = f"{times:,} × " if times > 1 else ""
             yield Line("", (Span(f"  {_called(vector)}{count}{vector_words(vector)}"),), text(amount, "dim"))
     for read in one.read:
-        yield Line("", (Span(f"  {_called(read.vector)}{_read(read)}: stays lazy", "dim"),))
+        yield Line("", (Span(f"  {_subject(read.vector)}: {_read(read)}", "dim"),))
 
 
 def _called(one: LazyVector) -> str:
     return f"{one.name}: " if one.name else ""
 
 
+def _subject(one: LazyVector) -> str:
+    return one.name or f"a {vector_words(one)}"
+
+
 def _read(one: LazyRead) -> str:
+    """What was read; of deferred strings what R made and keeps of them."""
+    if one.strings:
+        made = f"{one.strings:,} of {one.vector.length:,} strings made"
+        return f"{made}, and {size(one.vector.bytes)} of pointers to all"
     said = [counted(one.elements, "element") + " read"] if one.elements else []
     said += [counted(one.regions, "region") + " read"] if one.regions else []
-    return ", ".join(said)
+    return ", ".join(said) + ": stays lazy"
 
 
 def _materialized(made: LazyMade) -> Iterator[Line]:
-    name = made.vector.name or f"a {vector_words(made.vector)}"
+    name = _subject(made.vector)
     took = size(made.vector.bytes) + (f"  {made.ns / 1e6:.1f} ms" if made.ns else "")
     by = f" by {made.by}" if made.by else ""
     write = " to write" if made.to_write else ""
-    yield Line("", (Span(f"  {name} MATERIALIZED{by}{write}", "warn"),), text(took))
+    what = "COPIED as an ordinary vector" if made.copied else "MATERIALIZED"
+    yield Line("", (Span(f"  {name} {what}{by}{write}", "warn"),), text(took))
     if made.functions:
         yield Line("", (Span(f"  {' → '.join(made.functions)}", "dim"),))

@@ -121,6 +121,9 @@ static void vector_write(lazy_vector *one, const char *name, const char *item) {
 
 static void bound(r_object value, const char *name, const char *item) {
     lazy_vector *one = r.ALTREP(value) ? lazy_vector_of(value) : NULL;
+    if (one) {
+        one->is_bound = 1;
+    }
     if (one && !one->is_named) {
         one->is_named = 1;
         one->length = r.Rf_xlength(value);
@@ -138,6 +141,10 @@ static void items_bound(r_object list, const char *name) {
 }
 
 void lazy_find_names(void) {
+    for (int i = 0; i < lazy.vector_count; i++) {
+        lazy.vectors[i].was_bound = lazy.vectors[i].is_bound;
+        lazy.vectors[i].is_bound = 0;
+    }
     r_object names = r.Rf_protect(r.R_lsInternal3(*r.global, 1, 0));
     for (ptrdiff_t i = 0; i < r.Rf_xlength(names); i++) {
         const char *name = r.R_CHAR(r.STRING_ELT(names, i));
@@ -162,9 +169,12 @@ void lazy_write_statement(void) {
             continue;
         }
         if (one->elements || one->regions) {
-            fprintf(lazy.file, "{\"read\": %d, \"statement\": %d, \"elements\": %u, \"regions\": %u}\n",
-                    one->number, lazy.statement, one->elements, one->regions);
-            one->elements = one->regions = 0;
+            int is_nameless = one->is_named && !one->was_bound && one->statement < lazy.statement;
+            fprintf(lazy.file,
+                    "{\"read\": %d, \"statement\": %d, \"elements\": %u, \"regions\": %u, \"strings\": %u, "
+                    "\"nameless\": %d}\n",
+                    one->number, lazy.statement, one->elements, one->regions, one->strings, is_nameless);
+            one->elements = one->regions = one->strings = 0;
         }
         if (!one->is_written) {
             vector_write(one, "", "");

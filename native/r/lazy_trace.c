@@ -1,9 +1,9 @@
 // Which lazy vectors (ALTREP) an R program makes, which of them it materializes, and by which functions.
 //
 // Overview. The library is preloaded into R: libR and packages call R_new_altrep through their import slots,
-// so ours is found first. It notes the vector and, at the first one of a class, replaces three methods in the
-// class's table: Dataptr (through which elements are asked for as a block), Elt and Get_region (which leave a
-// vector lazy). R's own setters do that; which pointer was there before is the word that they change.
+// so ours is found first. It notes the vector and, at the first one of a class, replaces four methods in the
+// class's table: Dataptr (through which elements are asked for as a block), Duplicate (which may make an
+// ordinary vector of all of them), Elt and Get_region (which leave a vector lazy). R's own setters do that; which pointer was there before is the word that they change.
 //
 // Life cycle. INSPECTOR_R_LAZY names the file for our rows; without it nothing is noted. Our R profile loads
 // us again by name and calls inspector_lazy_over after each statement at top level: the statement's rows are
@@ -31,8 +31,9 @@ enum { CLASSES_MAX = 256 };
 
 typedef struct {
     r_object table;
-    void *dataptr, *elt, *region; // the class's own methods; NULL: not replaced
-    int is_base;                  // of R itself: Length may be asked as soon as a vector is made
+    void *dataptr, *duplicate, *elt, *region; // the class's own methods; NULL: not replaced
+    int is_base;     // of R itself: Length may be asked as soon as a vector is made
+    int is_deferred; // R's deferred strings: each is kept in data2 once it was read
 } known_class;
 
 static known_class classes[CLASSES_MAX];
@@ -62,7 +63,7 @@ static lazy_vector *vector_add(r_object address, r_object table) {
 
 // ----- the methods -----
 
-static void materialized(r_object x, uint64_t ns, int writable) {
+static void materialized(r_object x, uint64_t ns, int writable, int is_copy) {
     lazy_vector *one = lazy_vector_of(x);
     if (!one && !(one = vector_add(x, r.ALTREP_CLASS(x)))) {
         return;
@@ -73,8 +74,8 @@ static void materialized(r_object x, uint64_t ns, int writable) {
     }
     lazy.is_inside = 1;
     fprintf(lazy.file,
-            "{\"materialized\": %d, \"statement\": %d, \"ns\": %llu, \"writable\": %d, \"bytes\": %zu",
-            one->number, lazy.statement, (unsigned long long)ns, writable,
+            "{\"materialized\": %d, \"statement\": %d, \"ns\": %llu, \"writable\": %d, \"copied\": %d, \"bytes\": %zu",
+            one->number, lazy.statement, (unsigned long long)ns, writable, is_copy,
             (size_t)one->length * r_item_bytes(one->type));
     lazy_write_stacks();
     fprintf(lazy.file, "}\n");
@@ -92,8 +93,24 @@ static void *hook_dataptr(r_object x, int writable) {
     lazy.is_inside++; // what it reads of itself on the way is no read of the program's
     void *elements = own(x, writable);
     lazy.is_inside--;
-    materialized(x, now_ns() - start, writable);
+    materialized(x, now_ns() - start, writable, 0);
     return elements;
+}
+
+static r_object hook_duplicate(r_object x, int is_deep) {
+    r_object (*own)(r_object, int) = (r_object (*)(r_object, int))class_of(r.ALTREP_CLASS(x))->duplicate;
+    int is_watched = is_on() && !r.DATAPTR_OR_NULL(x);
+    uint64_t start = now_ns();
+    lazy.is_inside += is_watched;
+    r_object made = own(x, is_deep);
+    lazy.is_inside -= is_watched;
+    if (is_watched && made && made != *r.nil && !r.ALTREP(made)) {
+        uint64_t took = now_ns() - start;
+        r.Rf_protect(made);
+        materialized(x, took, 0, 1);
+        r.Rf_unprotect(1);
+    }
+    return made;
 }
 
 static void read_note(r_object x, uint32_t elements, uint32_t regions) {
@@ -126,7 +143,24 @@ static void read_note(r_object x, uint32_t elements, uint32_t regions) {
     }
 HOOK_ELT(integer, int)
 HOOK_ELT(real, double)
-HOOK_ELT(string, r_object)
+
+// R makes a deferred string when it is read first, and keeps it: from then on the vector is lazy in part.
+static int is_string_made(r_object x, ptrdiff_t at) {
+    r_object kept = r.R_altrep_data2(x);
+    return r.TYPEOF(kept) == R_STRING && ((const r_object *)r.DATAPTR_RO(kept))[at];
+}
+
+static r_object hook_elt_string(r_object x, ptrdiff_t at) {
+    const known_class *kind = class_of(r.ALTREP_CLASS(x));
+    if (is_on()) {
+        read_note(x, 1, 0);
+        lazy_vector *one = kind->is_deferred && !is_string_made(x, at) ? lazy_vector_of(x) : NULL;
+        if (one) {
+            one->strings++;
+        }
+    }
+    return ((r_object (*)(r_object, ptrdiff_t))kind->elt)(x, at);
+}
 HOOK_REGION(integer, int)
 HOOK_REGION(real, double)
 
@@ -137,7 +171,9 @@ static void class_add(r_object table) {
     known_class *kind = &classes[lazy.class_count];
     *kind = (known_class){.table = table};
     kind->is_base = strcmp(r_class_named(table).package, "base") == 0;
+    kind->is_deferred = kind->is_base && strcmp(r_class_named(table).name, "deferred_string") == 0;
     kind->dataptr = r_method_replace(table, r.R_set_altvec_Dataptr_method, hook_dataptr);
+    kind->duplicate = r_method_replace(table, r.R_set_altrep_Duplicate_method, hook_duplicate);
     switch (r_class_named(table).type) {
     case R_INTEGER:
         kind->elt = r_method_replace(table, r.R_set_altinteger_Elt_method, hook_elt_integer);

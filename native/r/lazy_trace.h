@@ -13,7 +13,9 @@ typedef struct {
     ptrdiff_t length; // -1: not asked yet
     int number, statement, type;
     uint32_t elements, regions; // read in this statement
+    uint32_t strings;           // made by reading them in this statement: R keeps them from then on
     uint8_t is_written, is_named;
+    uint8_t is_bound, was_bound; // whether its name still had it after this statement, and before
 } lazy_vector;
 
 typedef struct {

@@ -53,6 +53,7 @@ enum {
     FUNCTION(r_object, Rf_findVarInFrame3, (r_object, r_object, int)) \
     FUNCTION(int, R_BindingIsActive, (r_object, r_object)) \
     FUNCTION(r_object, Rf_getAttrib, (r_object, r_object)) \
+    FUNCTION(void, R_set_altrep_Duplicate_method, (r_class, void *)) \
     FUNCTION(void, R_set_altvec_Dataptr_method, (r_class, void *)) \
     FUNCTION(void, R_set_altinteger_Elt_method, (r_class, void *)) \
     FUNCTION(void, R_set_altreal_Elt_method, (r_class, void *)) \

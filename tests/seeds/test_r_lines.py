@@ -55,7 +55,7 @@ def test_the_first_screen_is_r_s_own_line(tmp_path: Path) -> None:
     assert "element by element" in told and "Start-up (R, packages, Python 3." in told
     assert "10 total(x) 5 py <- r_to_py(v) R → Python numeric(1,000,000) → list" in told
     assert "6 back <- py_to_r(py) Python → R list(1,000,000) → numeric" in told
-    assert "line 5 r_to_py(array(v)) shares R's 8.0 MB: no copy, no loop" in told
+    assert "line 5 r_to_py(array(v)): Python shares that array's 8.0 MB, no loop" in told
     assert "find_and_load" not in told and "copied by" not in told
 
 
@@ -108,6 +108,48 @@ def test_each_loss_has_its_line_and_both_values(tmp_path: Path) -> None:
     assert lost[20] == [] and lines[20]["conversions"][0]["compared"]
     assert lost[21] == [("", "dim 2, 2", "none")]
     assert lost[22] == [("", "time zone Europe/Paris", "none")]
+
+
+TIMES = """library(reticulate)
+py_run_string("
+import datetime as dt, numpy as np, pandas as pd
+east = dt.datetime(2024, 5, 1, 12, tzinfo=dt.timezone(dt.timedelta(hours=5)))
+gap = np.array(['NaT', '2024-01-01'], 'M8[ns]')
+fine = np.array(['2024-01-01T00:00:00.123456789'], 'M8[ns]')
+frame = pd.DataFrame({'t': [pd.Timestamp('2024-01-01 00:00:00.123456789')]})
+micro = np.array(['2024-01-01T00:00:00.123456', '1969-01-01T00:00:00.000001'], 'M8[us]')
+half = np.array([1.1, 2], 'f2')
+waves = [1 + 2j, None, {1, 2}]
+")
+a <- py$east
+b <- py$gap
+d <- py$fine
+e <- py$frame
+f <- py$micro
+h <- py$half
+w <- py$waves
+stopifnot(format(a, "%H:%M") == "02:00", format(b[[1]], "%Y") == "1677")
+attr(a, "tzone") <- "UTC-05:00"
+stopifnot(format(a, "%H:%M") == "12:00")
+"""
+
+
+def test_what_posixct_does_not_keep(tmp_path: Path) -> None:
+    """R reads UTC+05:00 as five hours west, has no NaT in an array, and no nanoseconds; it keeps the rest."""
+    lines = lines_of(tmp_path, TIMES)
+    lost = {
+        number: [(one["before"], one["after"]) for part in line["conversions"] for one in part["changes"]]
+        for number, line in lines.items()
+    }
+    fine = ("2024-01-01T00:00:00.123456789", "2024-01-01T00:00:00.123457")
+    assert lost[12] == [("time zone UTC+05:00", "time zone UTC-05:00")]
+    assert lost[13] == [("NaT", "1677-09-21 00:12:43")]
+    assert lost[14] == lost[15] == [fine]
+    assert not lost[16] and not lost[17] and not lost[18]
+    assert all(one["compared"] for line in lines.values() for one in line["conversions"])
+    assert 'line 12 attr(a, "tzone") <- "UTC-05:00" afterwards' in " ".join(
+        traced(tmp_path, TIMES).stdout.split()
+    )
 
 
 def test_a_matrix_of_a_list_and_a_zone_say_what_keeps_them(tmp_path: Path) -> None:

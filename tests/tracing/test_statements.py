@@ -335,7 +335,7 @@ same = np.zeros(100)
 a = x.tolist()
 b = [2 * one for one in a]
 c = tuple(x[::2].tolist())
-d = same.tolist()
+d = [0.0] * len(same)
 """
 
 
@@ -350,6 +350,27 @@ def test_a_list_of_the_elements_is_a_copy_of_them(tmp_path: Path) -> None:
     )
     assert not {"b", "c", "d"} & {name for name, row in rows.items() if row.verdict == "copied"}
     assert names["a"] == list(names["x"])
+
+
+LISTED = """import numpy as np
+x = np.arange(600, dtype="f4").reshape(20, 30)
+rows = x.tolist()
+column = x[:, 1].tolist()
+turned = x.T[2:4].tolist()
+twice = (x * 2).tolist()
+one = x[3, 4].tolist()
+"""
+
+
+def test_a_list_of_a_part_or_of_rows_is_a_copy_of_them(tmp_path: Path) -> None:
+    """Not one of computed elements, nor a single number."""
+    trace, names, _ = traced(LISTED, tmp_path)
+    rows = {row.target: (row.copied_bytes, row.reason) for row in trace.statements.rows if row.copied_bytes}
+    assert rows == {
+        "rows": (names["x"].nbytes, "became 600 float"),
+        "column": (80, "became 20 float"),
+        "turned": (160, "became 40 float"),
+    }
 
 
 IN_PART = """\

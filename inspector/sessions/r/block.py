@@ -48,7 +48,7 @@ class Block:
             if is_new:
                 made.append(vector)
             if is_whole and (is_new or not (before and before[2])):
-                done.append(LazyMade(vector, 0, False, "", ()))
+                done.append(LazyMade(vector, 0, False, False, "", ()))
         self._seen = now
         if made or done:
             self._statements.append(LazyStatement(int(line), text, tuple(made), (), tuple(done)))

@@ -20,6 +20,7 @@ from inspector.sessions.statements.assigned import Assigned, assigned
 from inspector.sessions.statements.converted import Masks, before, changed, converter
 from inspector.sessions.statements.frames import is_expression, is_generated, library, raised_by_user
 from inspector.sessions.statements.lines import Lines
+from inspector.sessions.statements.listed import listed
 from inspector.sessions.statements.packed import rounded
 from inspector.tracing.events.source import Source, written_as
 
@@ -255,7 +256,12 @@ class StatementWatch:
         if how is not None:
             bytes_ = elements.size_of(now[how.of][0], running.operands[how.of].blocks)
             became = f"{len(value):,} {type(value[0]).__name__}"
-            self._add(replace(self._bound(running, target, value, (), how), bytes=bytes_, became=became))
+        elif (made := listed(running.written.text, value, running.operands)) is not None:
+            how = values.Related("apart", made.of, 0, "equal", True)
+            bytes_, became = made.bytes, made.became
+        else:
+            return
+        self._add(replace(self._bound(running, target, value, (), how), bytes=bytes_, became=became))
 
     def _changed(self, running: _Open, frame: FrameType, bound: set[int]) -> None:
         """Note an operand whose bytes the statement changed, but for the objects that it bound."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -93,18 +93,25 @@ def _statement(found: _Rows, vectors: dict[int, LazyVector], own: set[str], whol
 
     materialized = tuple(_made(row, one, (found.text, whole), own) for row, one in told("materialized"))
     done = {made.vector for made in materialized}
-    reads = (LazyRead(one, row["elements"], row["regions"]) for row, one in told("read") if one not in done)
+    reads = (_read(row, one) for row, one in told("read") if one not in done)
     return LazyStatement(
         found.line, found.text.strip(), tuple(one for _, one in told("vector")), tuple(reads), materialized
     )
 
 
+def _read(row: dict[str, Any], one: LazyVector) -> LazyRead:
+    """A vector that its name had left before the statement is told without it."""
+    named = replace(one, name="") if row["nameless"] else one
+    return LazyRead(named, row["elements"], row["regions"], row["strings"])
+
+
 def _made(row: dict[str, Any], one: LazyVector, texts: tuple[str, str], own: set[str]) -> LazyMade:
     inner = tuple(_inner(row["frames"], texts))
     calls = tuple(row["calls"])
-    functions = (*calls, *inner, f"{one.class_name} Dataptr")
+    method = "Duplicate" if row["copied"] else "Dataptr"
+    functions = (*calls, *inner, f"{one.class_name} {method}")
     by = _users(calls, row["parents"], own) or (inner[0] if inner else "")
-    return LazyMade(one, row["ns"], bool(row["writable"]), by, functions)
+    return LazyMade(one, row["ns"], bool(row["writable"]), bool(row["copied"]), by, functions)
 
 
 def _users(calls: tuple[str, ...], parents: list[int], own: set[str]) -> str:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import struct
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from inspector.objects.layouts import r_vectors as r
 from inspector.objects.layouts.r_objects import DATA, ITEM_BYTES, LIST, Header
 
 NUMBERS: Final = frozenset((int, float, bool))
-CODES: Final = frozenset("?bBhHiIlLqQdf")
+CODES: Final = frozenset("?bBhHiIlLqQdfe")
 TEXTS_MAX: Final = 10_000
 """Strings are compared one by one: of a longer vector the first ones."""
 DEPTH_MAX, ITEMS_MAX, OBJECTS_MAX = 4, 1_000, 1 << 21
@@ -74,14 +75,14 @@ class Pair:
                 )
             items: Sequence[Any] = list(self.obj.values())
         else:
-            items = self.obj if type(self.obj) in (list, tuple) else ()
+            items = _items(self.obj)
         if depth == DEPTH_MAX or count > ITEMS_MAX or len(items) != count:
             self.compared = False
             return
         for at, one in enumerate(items):
             inner = r.item(self.value, at)
-            if inner is None:
-                continue
+            if inner is None or (inner.type not in r.CODES and (inner.type or one is None)):
+                continue  # NULL, or a reference to the other side's object
             pair = Pair(inner, one, self.to_python)
             name = f"{where}${names[at]}" if at < len(names) and names[at] else f"{where}[[{at + 1}]]"
             yield from pair.changes(name.lstrip("$"), depth + 1)
@@ -101,11 +102,12 @@ class Pair:
                 yield self._change(what, where, found, mine, _python(theirs[found[0]]))
 
     def _of_numbers(self, where: str) -> Iterator[ValueChange]:
-        ours, theirs = self.elements, numbers(self.obj)
-        if ours is None or theirs is None or self.value.type in (r.COMPLEX, r.RAW):
-            self.compared = ours is not None and self.value.type == r.RAW
+        if self.value.type == r.RAW:
+            self.compared = self.elements is not None
             return
-        if len(theirs) != len(ours):
+        is_complex = self.value.type == r.COMPLEX
+        ours, theirs = self.elements, (_halves if is_complex else numbers)(self.obj)
+        if ours is None or theirs is None or len(theirs) != len(ours):
             self.compared = False
             return
         if self.value.type == r.REAL and "integer64" in r.texts(self.held.get("class"), 1):
@@ -194,7 +196,27 @@ def numbers(obj: Any) -> Sequence[Any] | None:
     if view is None or view.format not in CODES:
         return None
     content = view.tobytes("F") if view.ndim else view.tobytes()
+    if view.format == "e":
+        return struct.unpack(f"{len(content) // 2}e", content)
     return [one != 0 for one in content] if view.format == "?" else array(view.format, content)
+
+
+def _halves(obj: Any) -> Sequence[Any] | None:
+    """Real and imaginary parts of complex numbers, one after the other; None where it has others."""
+    many = obj if type(obj) in (list, tuple) else (obj,)
+    if set(map(type, many)) <= {complex, float}:
+        return array("d", [half for one in many for half in (one.real, one.imag)])
+    view = _memory(obj)
+    if view is None or view.format not in ("Zd", "Zf"):
+        return None
+    return array(view.format[1], view.tobytes("F") if view.ndim else view.tobytes())
+
+
+def _items(obj: Any) -> Sequence[Any]:
+    """Of a list, a tuple, an array of objects; none of anything else."""
+    view = _memory(obj)
+    found: Any = obj.ravel("F").tolist() if view is not None and view.format == "O" else obj
+    return list(found) if type(found) in (list, tuple) else ()
 
 
 def _memory(obj: Any) -> memoryview | None:

@@ -21,7 +21,7 @@ from inspector.facts.wire import to_wire
 from inspector.objects.layouts import r_vectors
 from inspector.objects.layouts.r_objects import LIST, header
 from inspector.tracing.record.r_compared import Pair
-from inspector.tracing.record.r_zones import zones_lost
+from inspector.tracing.record.r_times import times_lost
 
 SOURCES: Final = Path(__file__).parent / "r"
 
@@ -70,7 +70,7 @@ class RConversions:
         name = "" if to_r else _column(frame, sexp)  # a column of times is made first: it has no name
         said = texts[-2] if texts and value.type in (r_vectors.REAL, LIST) and not name else ""
         if to_r:
-            left_out = zones_lost(frame, obj, said) if frame else ()
+            left_out = times_lost(frame, obj, said) if frame else ()
         else:
             left_out = (ValueChange("attributes", "", 1, 1, 0, said, "none"),) if said else ()
         changes = (*pair.changes(), *left_out)

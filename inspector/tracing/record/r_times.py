@@ -1,0 +1,128 @@
+"""What reticulate leaves behind where times of NumPy, pandas and datetime become R's POSIXct.
+
+POSIXct is a double: seconds since 1970. Microseconds survive until 2242, shorter parts do not; a zone is a
+text that R reads as POSIX does, where UTC+05:00 lies west of Greenwich.
+"""
+
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import ctypes
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from inspector.facts.converted import ValueChange
+from inspector.objects.layouts import r_vectors
+from inspector.objects.layouts.r_objects import POINTER, header
+
+NOT_A_TIME: Final = -(1 << 63)
+"""NumPy's NaT, in nanoseconds: reticulate gives R that number, a date in 1677."""
+
+_told: Final[dict[int, tuple[ValueChange, ...]]] = {}
+"""What the data frame that crosses loses, by its address: it is looked at once, not for each of its times."""
+
+
+def times_lost(held: int, crossed: Any, given: str) -> tuple[ValueChange, ...]:
+    """Of the object whose pointer an R list holds, when its times cross as `crossed`; `given`: R's zone."""
+    whole = _object(held)
+    kind = type(whole).__name__
+    if kind == "DataFrame":
+        return _of_frame(whole, crossed)
+    if kind in ("Series", "ndarray") and type(crossed).__name__ == "ndarray" and crossed.dtype.kind == "f":
+        zone = _zone(whole.dtype)
+        lost = (_lost("", zone, "time zone UTC"),) if zone not in ("", "UTC") else ()
+        return (*lost, *_missing(whole), *_finer("", whole))
+    if type(crossed) is not float:
+        return ()
+    zone, read = _zone(whole), _as_r_reads(given)
+    changed = (_lost("", zone, f"time zone {read}" if read else "none"),) if zone not in ("", read) else ()
+    finer = getattr(whole, "nanosecond", 0)
+    return (*changed, *((_value(1, 1, 1, str(whole), _micro(crossed)),) if finer else ()))
+
+
+def _of_frame(frame: Any, crossed: Any) -> tuple[ValueChange, ...]:
+    """Told with each of its times, which cross one by one; its labels cross last."""
+    if type(crossed) is not float:
+        _told.clear()
+        return ()
+    if id(frame) not in _told:
+        columns = [(str(name), column) for name, column in frame.items()]
+        zones = [_lost(name, zone, "none") for name, column in columns if (zone := _zone(column.dtype))]
+        _told[id(frame)] = (*zones, *(change for each in columns for change in _finer(*each)))
+    return _told[id(frame)]
+
+
+def _object(held: int) -> Any:
+    """The Python object behind list(external pointer); None for another list."""
+    pointers = r_vectors.elements(found) if (found := header(held)) is not None else None
+    pointer = header(int(pointers[0])) if pointers else None
+    if pointer is None or pointer.type != POINTER or not pointer.first:
+        return None
+    return ctypes.cast(pointer.first, ctypes.py_object).value
+
+
+def _zone(x: Any) -> str:
+    """Of a timestamp or of pandas' dtype; "" for none."""
+    zone = getattr(x, "tz", None) or getattr(x, "tzinfo", None)
+    return "" if zone is None else str(zone)
+
+
+def _as_r_reads(zone: str) -> str:
+    """A zone that is no more than an offset means the opposite in R; another unknown one means UTC."""
+    if found := re.fullmatch(r"(UTC|GMT)([+-])(\d\d:\d\d.*)", zone):
+        return f"{found[1]}{'+' if found[2] == '-' else '-'}{found[3]}"
+    return zone if not zone or _is_known(zone) else f"{zone}, which R does not know"
+
+
+def _is_known(zone: str) -> bool:
+    """Whether the system's table has the zone; True where there is no table."""
+    return _is_listed(zone) or not _is_listed("UTC")
+
+
+def _is_listed(zone: str) -> bool:
+    try:
+        ZoneInfo(zone)
+    except (OSError, ValueError, KeyError):
+        return False
+    return True
+
+
+def _nanoseconds(x: Any) -> Any:
+    """An array of whole numbers; None for what has no times of NumPy's or pandas' own."""
+    x = getattr(x, "values", x)  # of a Series: in UTC
+    return x.ravel().astype("M8[ns]").view("i8") if x.dtype.kind == "M" else None
+
+
+def _missing(x: Any) -> tuple[ValueChange, ...]:
+    found = _nanoseconds(x)
+    if found is None or not (gone := found == NOT_A_TIME).any():
+        return ()
+    return (_value(int(gone.sum()), len(found), int(gone.argmax()) + 1, "NaT", "1677-09-21 00:12:43"),)
+
+
+def _finer(where: str, x: Any) -> tuple[ValueChange, ...]:
+    """Nanoseconds that a double of seconds has no place for."""
+    if getattr(getattr(x, "dtype", None), "kind", "") != "M" or (found := _nanoseconds(x)) is None:
+        return ()
+    seconds = found / 1e9
+    other = (found != NOT_A_TIME) & (found % 1000 != 0) & ((seconds * 1e9).round().astype("i8") != found)
+    if not other.any():
+        return ()
+    at = int(other.argmax())
+    before = str(found[at : at + 1].view("M8[ns]")[0])
+    return (_value(int(other.sum()), len(found), at + 1, before, _micro(float(seconds[at])), where),)
+
+
+def _micro(seconds: float) -> str:
+    """A time in UTC as R has it, to the microsecond."""
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S.%f")
+
+
+def _lost(where: str, zone: str, after: str) -> ValueChange:
+    return ValueChange("attributes", where, 1, 1, 0, f"time zone {zone}", after)
+
+
+def _value(lost: int, elements: int, first: int, before: str, after: str, where: str = "") -> ValueChange:
+    return ValueChange("value", where, lost, elements, first, before, after)
