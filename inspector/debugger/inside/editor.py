@@ -5,6 +5,7 @@ A step that leaves C for the interpreter goes on to the evaluation loop: to the 
 """
 
 # SPDX-License-Identifier: MIT
+import contextlib
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -13,7 +14,7 @@ import gdb
 
 from inspector.debugger.inside.authored import WRAPPER
 from inspector.debugger.inside.collecting import Collection
-from inspector.debugger.inside.editor_places import Once, Out, Reached, Wanted, at_entry, entered
+from inspector.debugger.inside.editor_places import Once, Out, Reached, Wanted, at_entry, entered, other_lines
 from inspector.debugger.inside.editor_watches import Watch, record_of_signal, scope_of
 from inspector.debugger.inside.instructions import around
 from inspector.debugger.inside.opened import (
@@ -153,8 +154,20 @@ class Editor:
         if how != "continue" and gdb.newest_frame().name() == THROW:
             self._once.append(Once(thread, CAUGHT, 0, lambda _, reached: self._catching.add(thread)))
             how = "continue"
+        if how in ("step", "next") and any(not one.place["words"] for one in self._watches):
+            self._to_another_line(thread)
+            how = "continue"
         gdb.execute(_GOES[how], to_string=True)
         return {}
+
+    def _to_another_line(self, thread: int) -> None:
+        """A step without single steps, which would take the traps of a watch by pages."""
+        frame = gdb.newest_frame()
+        note = self._reached.__setitem__
+        self._once += [Once(thread, f"*{pc:#x}", 0, note) for pc in other_lines(frame)]
+        with contextlib.suppress(gdb.error, ValueError):
+            self._out[thread] = Out(frame)
+        self._planted()
 
     def _do_interrupt(self, thread: int) -> Row:
         """Stop a running thread where it is."""
@@ -254,7 +267,7 @@ class Editor:
             return
         reached = self._reached.get(number)
         here = reached is not None and reached.pc == gdb.newest_frame().pc()
-        if self._out.pop(number, None) is not None or (here and reached is not None and not reached.stays):
+        if self._returned(number) or (here and reached is not None and not reached.stays):
             reason = "step"
         if reason == "breakpoint" and not here:  # one that only logs lies where a step ended
             reason = "step"
@@ -273,6 +286,13 @@ class Editor:
             "fault": reached.fault if here and reached is not None else signal_text(reason),
         }
         self._event(event="stopped", thread=number, reason=reason, **told)
+
+    def _returned(self, thread: int) -> bool:
+        """Whether a thread was on its way out of a function: what waits for it there is removed."""
+        out = self._out.pop(thread, None)
+        if out is not None and out.is_valid():
+            out.delete()
+        return out is not None
 
     def _written(self, thread: int) -> bool:
         """Whether SIGURG tells of a write to a watched range: then it is noted."""

@@ -200,6 +200,17 @@ def at_entry(address: int) -> str:
     return f"*{address if _jumps(block, address, second) else second:#x}"
 
 
+def other_lines(frame: gdb.Frame) -> list[int]:
+    """Where the other lines of a frame's function begin; [] where its lines are not known."""
+    here, block = frame.find_sal(), frame.function() and frame.block()
+    while block and block.function is None:
+        block = block.superblock
+    if not block or here.symtab is None:
+        return []
+    rows = [one for one in here.symtab.linetable() if one.line and block.start <= one.pc < block.end]
+    return sorted({one.pc for one in rows if one.line != here.line})
+
+
 def _jumps(block: gdb.Block, start: int, end: int) -> bool:
     """Whether code between may lead elsewhere: an optimised function has no prologue, and branches early."""
     code = gdb.selected_inferior().architecture().disassemble(start, max(start, end - 1))

@@ -118,6 +118,25 @@ def test_who_writes_to_a_large_array(editor: Editor) -> None:
     editor.event("exited", exitCode=0)
 
 
+@pytest.mark.parametrize("step", ["next", "stepIn"])
+def test_no_write_to_a_large_array_is_missed_by_steps(editor: Editor, step: str) -> None:
+    """The watch steps each store by itself; a debugger's single steps would take its traps."""
+    thread = editor.event("stopped")["threadId"]
+    frame = editor.stack(thread)[0]
+    assert watch(editor, {"name": "big", "frameId": frame["id"]})[0]["verified"]
+    said, lines = [go_on(editor, thread)[0]], set()
+    while len(said) < 4 and len(editor.heard) < 1000:
+        editor.ask(step, threadId=thread)
+        stop = editor.event("stopped")
+        said += [stop["text"]] if "text" in stop else []
+        lines.add(editor.stack(thread)[0]["line"])
+    assert [one.partition(":")[0] for one in said] == [f"big[{99_999 - 100 * n}]" for n in range(4)]
+    assert {line("sum"), line("store")} <= lines
+    editor.ask("setDataBreakpoints", breakpoints=[])
+    editor.ask("continue", threadId=thread)
+    editor.event("exited", exitCode=0)
+
+
 def test_a_variable_of_c_an_element_and_an_attribute(editor: Editor) -> None:
     """Named in a C frame, in a Python frame above which C stands, and inside an opened variable."""
     thread = editor.event("stopped")["threadId"]
