@@ -797,6 +797,12 @@ def got_without_trampoline() -> list[tuple[str, int]]:
     The slots import Python's C API; they are never hooked in this process.
     """
 
+def got_hooked() -> bytes:
+    """A byte for each slot found so far, in their order: 1 if it is patched now."""
+
+def got_counts() -> list[tuple[int, int]]:
+    """(number, calls counted) of each slot with any, of all families."""
+
 def got_clear_counts() -> None:
     """Reset the counted calls to 0."""
 

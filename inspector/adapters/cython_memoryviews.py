@@ -31,10 +31,10 @@ class CythonMemoryviews(Adapter):
 
     def self_test(self) -> None:
         """The Cython versions of the loaded extensions are supported; each object's struct is checked."""
-        for name in tuple(sys.modules):
+        first, below = map(numbers, self.versions)
+        for name in [name for name in sys.modules if name.startswith("_cython_")]:
             version = name.removeprefix("_cython_").replace("_", ".")
-            first, below = map(numbers, self.versions)
-            if name.startswith("_cython_") and not first <= numbers(version) < below:
+            if not first <= numbers(version) < below:
                 raise ValueError(f"Cython {version} is outside {' <= version < '.join(self.versions)}")
 
     def claims(self, kind: type) -> bool:

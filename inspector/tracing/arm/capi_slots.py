@@ -200,11 +200,18 @@ def _files(
 ) -> tuple[frozenset[str], tuple[str, ...]]:
     """Files of the chosen modules that are imported, and the beginnings of files in their folders."""
     places = [Path(file) for name, file in coming if any(fits(name, one) for one in modules)]
+    by_name = [pattern for pattern in modules if "." in pattern or "*" in pattern]
+    whole = {name.partition(".")[0] for name in sys.modules}
+    whole = {package for package in whole if any(fits(package, pattern) for pattern in modules)}
     for name, module in list(sys.modules.items()):
-        if type(module) is ModuleType and any(fits(name, pattern) for pattern in modules):
+        of_whole = name.partition(".")[0] in whole
+        if type(module) is ModuleType and (of_whole or any(fits(name, pattern) for pattern in by_name)):
             places += _places_of(name, module)
-    texts = [str(place) for place in places]
-    return frozenset(texts), tuple(f"{text}/" for text in texts)
+    folders: list[str] = []
+    for folder in sorted({f"{place}/" for place in places}):  # one within another follows it
+        if not (folders and folder.startswith(folders[-1])):
+            folders.append(folder)
+    return frozenset(map(str, places)), tuple(folders)
 
 
 def _places_of(name: str, module: ModuleType) -> list[Path]:
@@ -215,4 +222,5 @@ def _places_of(name: str, module: ModuleType) -> list[Path]:
     if folders is not None:
         return [place for folder in folders for place in (Path(folder), Path(f"{folder}.libs"))]
     file = vars(module).get("__file__")
-    return [Path(file)] if isinstance(file, str) else []
+    is_native = isinstance(file, str) and not file.endswith((".py", ".pyc"))
+    return [Path(str(file))] if is_native else []

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -62,6 +62,8 @@ class Targets:
     names: list[str] = field(default_factory=list)
     modules: list[str] = field(default_factory=list)
     """The module that each callable belongs to."""
+    owners: list[str] = field(default_factory=list)
+    """The package of each of these modules."""
     types: list[type] = field(default_factory=list)
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     """Module -> kind -> number of callables without a pointer to patch."""
@@ -74,6 +76,8 @@ class Targets:
     """The same of modules that no pattern fits."""
     _looked_for: tuple[str, ...] = ()
     """The patterns, or packages, of the last search."""
+    _roles: dict[int, tuple[str, type]] = field(default_factory=dict)
+    """During one search: id of a type -> what its instances are to it, and the type, which so stays alive."""
     _indices: tuple[list[int], dict[int, int]] = field(default_factory=lambda: ([], {}))
 
     @staticmethod
@@ -107,8 +111,9 @@ class Targets:
             and (known := (id(names := module.__dict__), len(names))) != walked(name)
             and known != passed(name)
         ]
+        files: dict[str, list[type]] = by_file() if any(map(_library, fresh)) else {}
         for pattern in patterns:
-            self._add(pattern, fresh)
+            self._add(pattern, fresh, files)
         for name in fresh:
             space = _namespace(name)
             if space is not None and name not in self._walked:
@@ -118,6 +123,7 @@ class Targets:
                 self._seen.add(id(kind))
                 self._keep("builtins", kind.__name__, kind)
                 self._methods("builtins", kind, _BYTES_METHODS if kind is bytes else None)
+        self._roles.clear()
 
     def wants_stdlib(self) -> bool:
         """Whether a pattern names a module of the standard library; then its own calls of bytes count."""
@@ -139,15 +145,17 @@ class Targets:
 
     def packages(self) -> tuple[str, ...]:
         """The packages with callables found, if no pattern names any."""
-        return tuple(dict.fromkeys(_package(module) for module in self.modules))
+        return tuple(dict.fromkeys(self.owners))
 
-    def unseen_of(self, package: str) -> dict[str, int]:
-        """Kind -> number of a package's callables without a pointer to patch."""
-        total: Counter[str] = Counter(specialised() if package == "builtins" else {})
+    def unseen_by_package(self) -> dict[str, dict[str, int]]:
+        """Package -> kind -> number of its callables without a pointer to patch."""
+        total = {package: Counter[str]() for package in self.packages()}
         for module, kinds in self.unseen.items():
-            if _package(module) == package:
-                total += kinds
-        return dict(total)
+            if (package := _package(module)) in total:
+                total[package].update(kinds)
+        if "builtins" in total:
+            total["builtins"].update(specialised())
+        return {package: dict(kinds) for package, kinds in total.items()}
 
     def index(self, number: int, numbers: list[int]) -> int | None:
         """Where the callable that got `number`, of the `numbers` of all in order, stands; None: nowhere."""
@@ -155,7 +163,7 @@ class Targets:
             self._indices = list(numbers), {number: index for index, number in enumerate(numbers)}
         return self._indices[1].get(number)
 
-    def _add(self, pattern: str, fresh: list[str]) -> None:
+    def _add(self, pattern: str, fresh: list[str], by_file: dict[str, list[type]]) -> None:
         modules = [name for name in fresh if fits(name, pattern) and self._is_new(name)]
         files = {file: name for name in modules if (file := _library(name))}
         for name in sorted(modules, key=_publicness):
@@ -163,8 +171,10 @@ class Targets:
             self._walked[name] = id(space), len(space)
             self.unseen.pop(name, None)
             for key, value in list(space.items()):
-                self._one(name, key, value)
-        for file, some in by_file().items() if files else ():
+                known = self._roles.get(id(type(value)))
+                if known is None or known[0]:
+                    self._one(name, key, value)
+        for file, some in by_file.items() if files else ():
             for kind in some if file in files else ():
                 if id(kind) not in self._seen:
                     self._keep_type(files[file], kind)
@@ -177,26 +187,36 @@ class Targets:
         known = (id(space), len(space)) if space is not None else None
         return self._walked.get(name) != known and self._passed.get(name) != known
 
+    def _role(self, kind: type) -> str:
+        """What instances of a type are to the search; "": nothing, as most names of a module."""
+        known = self._roles.get(id(kind))
+        if known is None:
+            known = self._roles[id(kind)] = _role_of(kind), kind
+        return known[0]
+
     def _one(self, module: str, name: str, value: Any) -> None:
-        if type(value) in _BOUND:
+        role = self._role(type(value))
+        if role == "bound":
             value = value.__func__
+            role = self._role(type(value))
         if id(value) in self._seen:
             return
-        for key, function in _compiled_by_cffi(value):
+        for key, function in _compiled_by_cffi(value) if role == "library" else ():
             self._seen.add(id(function))
             self._keep(module, f"{name}.{key}", function)
-        if issubclass(type(value), type):  # isinstance would read the value's __class__
+        if role == "type":
             self._type(module, value)
-        elif _is_hookable(value) and _belongs(value, module) and not name.endswith("__new__"):
+        elif role == "called" and _belongs(value, module) and not name.endswith("__new__"):
             self._seen.add(id(value))
             self._keep(module, name, value)
-        elif type(value).__name__ in _UNSEEN:
-            self.unseen.setdefault(module, Counter())[type(value).__name__] += 1
+        elif role in _UNSEEN:
+            self.unseen.setdefault(module, Counter())[role] += 1
 
     def _keep(self, module: str, name: str, value: Any) -> None:
         self.callables.append(value)
         self.names.append(f"{module}.{name}")
         self.modules.append(module)
+        self.owners.append(_package(module))
 
     def _keep_type(self, module: str, kind: type) -> None:
         """Hook a type: one that a module shows, or one of its file, such as an iterator."""
@@ -218,7 +238,8 @@ class Targets:
 
     def _methods(self, module: str, kind: type, chosen: tuple[str, ...] | None = None) -> None:
         for name, value in list(_dict_of(kind).items()):
-            if not isinstance(value, type) and (chosen is None or name in chosen) and name != _CALLED_ASKEW:
+            role = self._role(type(value))
+            if role and role != "type" and (chosen is None or name in chosen) and name != _CALLED_ASKEW:
                 owner = value.__objclass__ if type(value) in _DESCRIPTORS else kind  # torch copies its tables
                 self._one(module, f"{type_name(owner)}.{name}", value)
 
@@ -275,9 +296,13 @@ def _packages() -> list[str]:
     return sorted((found - sys.stdlib_module_names - LEFT_OUT) | ({"ctypes"} & {*sys.modules}))
 
 
-@lru_cache(1 << 16)
 def fits(name: str, pattern: str) -> bool:
     """Whether a pattern matches: a name includes its submodules and extension ("cffi": _cffi_backend)."""
+    return _fits(name if "." in pattern or "*" in pattern else _package(name), pattern)
+
+
+@lru_cache(1 << 16)
+def _fits(name: str, pattern: str) -> bool:
     package = _package(name)
     beside = (f"_{pattern}", f"{pattern}_core", f"{pattern}lib", *COMPILED.get(pattern, ()))
     is_beside = package.startswith(f"_{pattern}_") or package in beside
@@ -306,12 +331,20 @@ def _publicness(name: str) -> tuple[int, int, str]:
     return sum(part.startswith("_") for part in parts), len(parts), name
 
 
-def _is_hookable(value: Any) -> bool:
-    """A builtin function or method, or an instance whose type calls it through a vectorcall pointer."""
-    kind = type(value)
-    if kind is BuiltinFunctionType or kind in _DESCRIPTORS:
-        return True
-    return bool(_flags_of(kind) & _HAVE_VECTORCALL) and kind not in _PYTHONS and not issubclass(kind, type)
+def _role_of(kind: type) -> str:
+    """ "type", "bound" (it holds a function), "library" (of cffi), "called" (a builtin function or method, or
+    called through a vectorcall pointer of its own), one of `_UNSEEN`, or ""."""
+    if any(kind is one for one in _BOUND):  # `in` would ask the metaclass of a user's
+        return "bound"
+    if issubclass(kind, type):  # isinstance would read the value's __class__
+        return "type"
+    name = type_name(kind)
+    if name == "Lib" and type_module(kind) == "_cffi_backend":
+        return "library"
+    has_pointer = _flags_of(kind) & _HAVE_VECTORCALL and not any(kind is one for one in _PYTHONS)
+    if has_pointer or any(kind is one for one in (BuiltinFunctionType, *_DESCRIPTORS)):
+        return "called"
+    return name if name in _UNSEEN else ""
 
 
 def _belongs(value: Any, module: str) -> bool:
@@ -330,6 +363,7 @@ def _belongs(value: Any, module: str) -> bool:
     return is_unnamed or _package(home) == _package(module)
 
 
+@cache
 def specialised() -> dict[str, int]:
     """Kind -> number of specialised opcodes of this Python that run C of builtins without a pointer."""
     import opcode
@@ -351,8 +385,6 @@ def subclasses(kinds: Iterable[type]) -> list[type]:
     return list(seen)
 
 
-def _compiled_by_cffi(value: Any) -> list[tuple[str, Any]]:
+def _compiled_by_cffi(library: Any) -> list[tuple[str, Any]]:
     """The functions of a library in a module compiled by cffi: created here as on first use."""
-    if type_name(type(value)) != "Lib" or type_module(type(value)) != "_cffi_backend":
-        return []
-    return [(name, one) for name, one in value.__dict__.items() if callable(one)]
+    return [(name, one) for name, one in library.__dict__.items() if callable(one)]

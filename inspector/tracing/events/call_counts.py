@@ -27,12 +27,12 @@ class Counts:
         self._before = _of_numpy()
 
     def so_far(self, slots: Iterable[Sequence[Any]]) -> tuple[Counted, ...]:
-        """One for each function and calling extension, most frequent first; `slots` from `got_slots`."""
+        """One for each function and calling extension, most frequent first; `slots` as `hooked.Slot`."""
         times: Counter[tuple[str, str]] = Counter()
-        for _, path, name, row, _, count, *_ in slots:
-            if not count:
-                continue
-            times[capi_rows.name(row) if row >= 0 else name, library_of(path)] += count
+        counts = dict(_native.got_counts())
+        for number, path, name, row, _ in slots if counts else ():
+            if count := counts.get(number, 0):
+                times[capi_rows.name(row) if row >= 0 else name, library_of(path)] += count
         if self._everything:
             times += _of_numpy() - self._before
         return tuple(Counted(*key, count) for key, count in times.most_common() if count)

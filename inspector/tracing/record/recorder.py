@@ -23,10 +23,10 @@ from inspector.tracing.arm.pointers import Pointers, hooked, with_pointers
 from inspector.tracing.arm.targets import Targets
 from inspector.tracing.arm.type_slots import TypeSlots
 from inspector.tracing.events.call_counts import Counts
-from inspector.tracing.events.name_tables import Tables, library_of
+from inspector.tracing.events.name_tables import Tables
 from inspector.tracing.record import reported_spans
 from inspector.tracing.record.heartbeat import Pulse, Told
-from inspector.tracing.record.hooked import told
+from inspector.tracing.record.hooked import slots_of, told
 
 if TYPE_CHECKING:
     from inspector.tracing.arm.torch_operators import Operators
@@ -38,8 +38,6 @@ CAPACITY: Final = 1 << 19
 """Records in a thread's ring: 32 MiB; pages are touched only when written."""
 ALL_RINGS_BYTES: Final = 128 << 20
 BOTH_CLOCKS: Final = 2
-ALLOCATOR: Final = -2
-"""Row in `got_slots` of a slot through which memory is allocated."""
 JOURNAL_BYTES: Final = 16 << 20
 NOTHING_YET: Final = ("",)
 """A pattern that matches no module, for when no package with an extension is imported yet."""
@@ -192,13 +190,13 @@ class Recorder:
     def _told(self) -> Tables:
         """The tables for the numbers in records, as known now."""
         hosts = self.imports.hosts if self.imports is not None else None
-        slots, askers = self._slots()
+        slots = slots_of(_native.got_hooked())
         without_trampoline = self.imports.without_trampoline() if self.imports is not None else {}
         tables = told(self.found, self.numbers, slots, hosts or (), self.foreign.paths, without_trampoline)
         if self.blocks is not None:
-            tables.askers, tables.givers = askers, _native.ALLOCATORS
+            tables.askers, tables.givers = dict(slots.allocating), _native.ALLOCATORS
         tables.import_modules |= callers_of_numpy()
-        tables.counted = self.counts.so_far(slots) if self.counts is not None else ()
+        tables.counted = self.counts.so_far(slots.importing) if self.counts is not None else ()
         tables.names |= self.slots.names
         tables.modules |= self.slots.modules
         return tables
@@ -251,13 +249,6 @@ class Recorder:
         if self.journal:
             _native.journal("", 0)
         turn_is_over()
-
-    @staticmethod
-    def _slots() -> tuple[list[Any], dict[int, str]]:
-        """(import slots in use, allocating slots: number -> library)."""
-        patched = [slot for slot in _native.got_slots() if slot[6]]
-        slots = [slot for slot in patched if slot[3] > ALLOCATOR]
-        return slots, {slot[0]: library_of(slot[1]) for slot in patched if slot[3] == ALLOCATOR}
 
     def _events(self, rings: tuple[Any, ...], wall_ns: int, tables: Tables) -> Events:
         from inspector.tracing.events.assembling import assembled

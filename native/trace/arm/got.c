@@ -11,15 +11,15 @@
 // address is another tracer's: it stays in the chain. A slot is restored only while it holds our trampoline.
 //
 // A host may import nothing and keep dlsym's results in its own variables: these words are slots too
-// (trace/arm/pointers.c), searched again each time the host is armed. Later dlsym calls of the host are
-// answered from words that are slots as well (trace/arm/lookups.c).
+// (trace/arm/pointers.c), searched each time the host is armed. Its later dlsym calls are answered from words
+// that are slots as well (trace/arm/lookups.c).
 //
-// Left out: functions that modules also compare as values (a type's slot: `tp_free == PyObject_Free`) where
-// the relocation is GLOB_DAT; data; Python itself; this extension.
+// Left out: functions that modules also compare as values (`tp_free == PyObject_Free`), by GLOB_DAT; data;
+// Python itself; this extension.
 //
 // Safety. Stores happen inside dl_iterate_phdr, whose lock keeps dlclose out, and only into objects that it
-// visits: a module unloaded since is skipped. RELRO is made writable for the stores of one object, then
-// read-only again. Nothing is ever freed, as code may still hold a trampoline. Needs the GIL.
+// visits: a module unloaded since is skipped. RELRO is made writable for the stores of one object. Nothing
+// is ever freed, as code may still hold a trampoline. Needs the GIL.
 // SPDX-License-Identifier: MIT
 #include "trace/arm/got.h"
 #include "trace/capi/foreign_calls.h"
@@ -179,8 +179,7 @@ static int object_search(const struct dl_phdr_info *object, got_family family, i
     return host_search(object, family, again);
 }
 
-// Finds the function that our trampoline calls, and whether it is another tracer's. Returns 0 where it is not
-// known: an unbound slot of a library that this one cannot see.
+// Finds the function that our trampoline calls. Returns 0 where it is unbound, of a library not seen here.
 static int original_find(const struct dl_phdr_info *object, got_slot *slot, void *held) {
     uint32_t number = (uint32_t)(slot - slots);
     void *exported = slot->function->address, *original = held;
@@ -387,14 +386,15 @@ static PyObject *got_without_trampoline(PyObject *module, PyObject *unused) {
     return take(rows);
 }
 
-static PyObject *got_clear_counts(PyObject *module, PyObject *unused) {
-    for (uint32_t i = 0; i < slot_count; i++) {
-        got_words_of[i].count = 0;
+static PyObject *got_hooked(PyObject *module, PyObject *unused) {
+    PyObject *found = PyBytes_FromStringAndSize(NULL, slot_count); // new
+    for (uint32_t i = 0; found && i < slot_count; i++) {
+        PyBytes_AS_STRING(found)[i] = (char)slots[i].on;
     }
-    Py_RETURN_NONE;
+    return found;
 }
 
 PART_FUNCTIONS(got, {"got_arm", got_arm, METH_VARARGS, NULL}, {"got_disarm", got_disarm, METH_NOARGS, NULL},
                {"got_slots", got_slots, METH_NOARGS, NULL},
                {"got_without_trampoline", got_without_trampoline, METH_NOARGS, NULL},
-               {"got_clear_counts", got_clear_counts, METH_NOARGS, NULL})
+               {"got_hooked", got_hooked, METH_NOARGS, NULL})

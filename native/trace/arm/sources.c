@@ -46,7 +46,29 @@ static PyObject *foreign_names(PyObject *module, PyObject *argument) {
     return PyErr_Occurred() ? NULL : exports_names(address);
 }
 
-PART_FUNCTIONS(sources, {"allocations_arm", allocations_arm, METH_NOARGS, NULL},
+static PyObject *got_counts(PyObject *module, PyObject *unused) {
+    _owned_ PyObject *rows = PyList_New(0);
+    for (uint32_t i = 0; rows && i < GOT_SLOTS; i++) {
+        uint64_t count = got_words_of[i].count;
+        if (count && list_add(rows, Py_BuildValue("(IK)", i, (unsigned long long)count)) < 0) {
+            return NULL;
+        }
+    }
+    return take(rows);
+}
+
+static PyObject *got_clear_counts(PyObject *module, PyObject *unused) {
+    for (uint32_t i = 0; i < GOT_SLOTS; i++) {
+        if (got_words_of[i].count) { // a page that was never written stays so
+            got_words_of[i].count = 0;
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+PART_FUNCTIONS(sources, {"got_counts", got_counts, METH_NOARGS, NULL},
+               {"got_clear_counts", got_clear_counts, METH_NOARGS, NULL},
+               {"allocations_arm", allocations_arm, METH_NOARGS, NULL},
                {"allocations_disarm", allocations_disarm, METH_NOARGS, NULL},
                {"foreign_arm", foreign_arm, METH_O, NULL},
                {"foreign_disarm", foreign_disarm, METH_NOARGS, NULL},
