@@ -3,12 +3,14 @@
 // From 3.12 on sys.monitoring tells the lines of one code object. 3.11 has only the trace function, which
 // slows every frame of the thread down: there `lines_frame` evaluates each frame (PEP 523) and switches the
 // trace function on for frames of the user's code and off for all others. It is set for the thread that
-// opens it. The callback is called with ("call" | "line" | "return", frame, value or None); where it returns
-// True it is not called again for that line, or after "call" for that code.
+// opens it; in a `for` loop whose lines need no more events it is off until the loop ends
+// (trace/record/worn_loops.c). The callback is called with ("call" | "line" | "return", frame, value or
+// None); where it returns True it is not called again for that line, or after "call" for that code.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"
+#include "trace/record/worn_loops.h"
 
 #include <signal.h>
 
@@ -79,25 +81,45 @@ static void lines_forget_done(void) {
 // A traced call of a method holds one more reference to its object (trace_call_function of ceval.c), and
 // ndarray.resize then refuses. So code that names a `resize` runs untraced.
 static int lines_may_trace(PyCodeObject *code /* borrowed */) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_names); i++) {
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(code->co_names, i), "resize") == 0) {
-            return 0;
-        }
+    int is_users = sites_is_users(code); // first: the names of libraries' code are not looked at
+    for (Py_ssize_t i = 0; is_users && i < PyTuple_GET_SIZE(code->co_names); i++) {
+        is_users = PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(code->co_names, i), "resize") != 0;
     }
-    return sites_is_users(code);
+    return is_users;
+}
+
+static int lines_event(PyObject *self, PyFrameObject *frame, int what, PyObject *value);
+
+// Whether no other tool has set a trace function for the thread.
+static int lines_are_ours(const PyThreadState *thread /* borrowed */) {
+    return thread == lines_thread && (!thread->c_tracefunc || thread->c_tracefunc == lines_event);
+}
+
+// For the running frame. CPython reports an exception to a function that is set, also where it is off, and
+// then switches it on; so there is none where it is off.
+static void lines_switch(PyThreadState *thread /* borrowed */, int on) {
+    thread->c_tracefunc = on ? lines_event : NULL;
+    thread->cframe->use_tracing = on ? 255 : 0;
+}
+
+static void lines_resume(void) {
+    PyThreadState *thread = PyThreadState_Get();
+    if (lines_are_ours(thread) && !thread->tracing) {
+        lines_switch(thread, 1);
+    }
 }
 
 static PyObject *lines_frame(PyThreadState *thread, _PyInterpreterFrame *frame, int throwing) {
-    if (thread != lines_thread) {
+    if (!lines_are_ours(thread) || thread->tracing) {
         return _PyEval_EvalFrameDefault(thread, frame, throwing);
     }
-    uint8_t before = thread->cframe->use_tracing;
+    int before = thread->cframe->use_tracing != 0;
     PyObject *code = (PyObject *)frame->f_code; // borrowed
-    int watched =
-        !thread->tracing && lines_may_trace(frame->f_code) && !lines_done[lines_slot(code, WHOLE)].code;
-    thread->cframe->use_tracing = watched ? 255 : 0;
+    lines_switch(thread, lines_may_trace(frame->f_code) && !lines_done[lines_slot(code, WHOLE)].code);
     PyObject *result = _PyEval_EvalFrameDefault(thread, frame, throwing); // new
-    thread->cframe->use_tracing = lines_thread ? before : 0;
+    if (lines_are_ours(thread)) {
+        lines_switch(thread, before);
+    }
     return result;
 }
 
@@ -111,6 +133,9 @@ static int lines_event(PyObject *self /* borrowed */, PyFrameObject *frame /* bo
     PyObject *code = (PyObject *)frame->f_frame->f_code; // borrowed
     int line = what == PyTrace_LINE ? PyFrame_GetLineNumber(frame) : WHOLE;
     if (lines_done[lines_slot(code, line)].code || lines_done[lines_slot(code, WHOLE)].code) {
+        if (what == PyTrace_LINE && worn_loops_begin(frame->f_frame)) {
+            lines_thread->c_tracefunc = NULL; // so CPython switches it off for this frame when this returns
+        }
         return 0;
     }
     PyObject *type, *error, *trace; // owned
@@ -138,7 +163,8 @@ static int lines_event(PyObject *self /* borrowed */, PyFrameObject *frame /* bo
 static int lines_begin(PyObject *callback /* borrowed */) {
     PyThreadState *thread = PyThreadState_Get();
     if (lines_thread || thread->c_tracefunc || thread->c_profilefunc ||
-        _PyInterpreterState_GetEvalFrameFunc(thread->interp) != _PyEval_EvalFrameDefault) {
+        _PyInterpreterState_GetEvalFrameFunc(thread->interp) != _PyEval_EvalFrameDefault ||
+        worn_loops_prepare(lines_resume) < 0) {
         return 0;
     }
     lines_callback = Py_NewRef(callback);
@@ -158,11 +184,12 @@ static void lines_end(void) {
     if (!thread) {
         return;
     }
+    int ours = lines_are_ours(thread);
     lines_thread = NULL;
     if (_PyInterpreterState_GetEvalFrameFunc(thread->interp) == lines_frame) {
         _PyInterpreterState_SetEvalFrameFunc(thread->interp, _PyEval_EvalFrameDefault);
     }
-    if (thread->c_tracefunc == lines_event) {
+    if (ours) {
         thread->c_tracefunc = NULL;
         for (_PyCFrame *frame = thread->cframe; frame; frame = frame->previous) {
             frame->use_tracing = 0;
