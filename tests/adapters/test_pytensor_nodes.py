@@ -224,3 +224,23 @@ def test_a_c_loop_that_keeps_memory_is_left_alone() -> None:
     f, _ = compiled("cvm_nogc")
     _, call = traced(f, np.ones((50, 50)))
     assert "keeps memory between its calls" in call.unwatched
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_line_of_several_outputs_counts_the_copied_one_and_names_whose_elements_it_has() -> None:
+    """It named the function, which is written by its update, and counted all outputs as copied."""
+    from pytensor import tensor as pt
+    from pytensor.compile.mode import Mode
+
+    z, s = pt.dmatrix("z"), pytensor.shared(np.ones((50, 40)), "s")
+    f = pytensor.function([z], [pt.exp(z), z.T], updates=[(s, s * 0.5)], mode=Mode(linker="cvm"))
+    given = np.random.default_rng(1).random((60, 70))
+    f(given)
+    with inspector.trace("pytensor") as t:
+        result = f(given)
+    assert not np.shares_memory(result[1], given) and (result[1] == given.T).all()
+    row = next(one for one in t.report.statements.rows if one.target == "result")
+    assert (row.verdict, row.copied_bytes) == (
+        "copied",
+        given.nbytes,
+    ) and row.reason == "the elements of given"

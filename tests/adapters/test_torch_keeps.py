@@ -162,3 +162,10 @@ def test_the_first_look_may_be_made_anywhere(context: str, more: str) -> None:
     command = [sys.executable, "-P", "-c", program]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert ended.stdout.strip() == "2 6", ended.stdout + ended.stderr
+
+
+def test_what_a_graph_keeps_is_no_larger_buffer_that_the_tensor_shows() -> None:
+    batch = torch.randn(300, 400)
+    error = ((torch.nn.Linear(400, 400)(batch) - batch) ** 2).mean()
+    slugs = {row.slug for row in inspector.inspect(error, name="error").answers.rows}
+    assert "keeps-graph" in slugs and "keeps-buffer" not in slugs

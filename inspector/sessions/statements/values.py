@@ -191,23 +191,21 @@ def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[s
 def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related:
     """Of a value with none of the operands' bytes: the operand that has its elements, else the first one."""
     found: list[Related] = []
-    given: list[Elements] = []
+    given: dict[str, Blocks] = {}
     for name, one in operands.items():
         if one.items:
             return found[0] if found else Related("apart", name, 0, "", False)
-        live = now.get(name, NONE)
-        if live and id(live[0]) == one.address:
+        if (live := now.get(name, NONE)) and id(live[0]) == one.address:
             found.append(_compared(name, live[0], value))
-            numeric = all(block.numeric for block in one.blocks)
-            given += one.blocks if numeric else elements_of(live[0])  # objects are read where they are now
-            given += _referred(live[0])
+            own = one.blocks if all(block.numeric for block in one.blocks) else elements_of(live[0])
+            given[name] = (*own, *_referred(live[0]))  # objects are read where they are now
             if found[-1].values == "equal":
                 return found[-1]
             if len(blocks) == 1 and any(cast_of(block, blocks[0]) for block in one.blocks):
                 return replace(found[-1], values="equal", compared_all=False)
     if not found:
         return Related("apart", "", 0, "", False)
-    return _in_runs(blocks, operands, now) or _among(found[0], blocks, tuple(given))
+    return _in_runs(blocks, operands, now) or _among(found[0], blocks, given)
 
 
 def _in_runs(blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related | None:
@@ -253,8 +251,9 @@ def _referred(operand: Any) -> Blocks:
     return adapter.referred(operand) if adapter is not None else ()
 
 
-def _among(first: Related, blocks: Blocks, given: Blocks) -> Related:
+def _among(first: Related, blocks: Blocks, held: dict[str, Blocks]) -> Related:
     """Of a value that is no operand's in pairs: whether its blocks have elements of any operand's."""
+    given = sum(held.values(), ())
     telling = [one for one in blocks if _kind(one) != "truths" and one.format != OFFSETS] or list(blocks)
     telling = [one for one in telling if one.size > 1] or telling
     if any(_kind(one) != "truths" for one in given):  # which values are there, and where, is no value
@@ -265,7 +264,10 @@ def _among(first: Related, blocks: Blocks, given: Blocks) -> Related:
     said = [_found_in(block, given) for block in telling[:CHUNKS]]
     if {"whole", "all"} & {*said}:
         whole = {*said} == {"whole"} and len(said) == len(blocks)
-        return replace(first, values="equal", compared_all=whole)
+        having = tuple(one for one, how in zip(telling, said, strict=False) if how in ("whole", "all"))
+        names = (name for name, some in held.items() if _found_in(having[0], some) in ("whole", "all"))
+        part = bytes_of(having) if len(having) < len(said) == len(blocks) else 0
+        return Related("apart", next(names, first.of), part, "equal", whole)
     none = {*said} == {"none"} and len(telling) <= CHUNKS
     if none or "some" in said or _are_others(blocks, given):
         return replace(first, values="different", compared_all=none or _are_truths(blocks, given))

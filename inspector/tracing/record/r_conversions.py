@@ -21,7 +21,7 @@ from inspector.facts.wire import to_wire
 from inspector.objects.layouts import r_vectors
 from inspector.objects.layouts.r_objects import LIST, header
 from inspector.tracing.record.r_compared import Pair
-from inspector.tracing.record.r_times import times_lost
+from inspector.tracing.record.r_times import is_times, times_lost
 
 SOURCES: Final = Path(__file__).parent / "r"
 
@@ -70,13 +70,14 @@ class RConversions:
         name = "" if to_r else _column(frame, sexp)  # a column of times is made first: it has no name
         said = texts[-2] if texts and value.type in (r_vectors.REAL, LIST) and not name else ""
         if to_r:
-            left_out = times_lost(frame, obj, said) if frame else ()
+            left_out = times_lost(frame, obj, said)
         else:
             left_out = (ValueChange("attributes", "", 1, 1, 0, said, "none"),) if said else ()
         changes = (*pair.changes(), *left_out)
+        compared = pair.compared or bool(to_r and is_times(obj))
         row = {
             "to_python": not to_r, "name": name, "given": to_wire(given), "how": pair.how(),
-            "became": to_wire(became), "changes": to_wire(changes), "compared": pair.compared, "texts": texts,
+            "became": to_wire(became), "changes": to_wire(changes), "compared": compared, "texts": texts,
         }  # fmt: skip
         self._add(json.dumps(row), stop - start, calls)
 

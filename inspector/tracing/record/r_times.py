@@ -25,12 +25,17 @@ _told: Final[dict[int, tuple[ValueChange, ...]]] = {}
 
 
 def times_lost(held: int, crossed: Any, given: str) -> tuple[ValueChange, ...]:
-    """Of the object whose pointer an R list holds, when its times cross as `crossed`; `given`: R's zone."""
-    whole = _object(held)
+    """Of the object whose pointer an R list holds, when its times cross as `crossed`; `given`: R's zone.
+
+    `held` 0: no method of R's converts, as of reticulate 1.47 for arrays.
+    """
+    if not held and not is_times(crossed):
+        return ()
+    whole = _object(held) if held else crossed
     kind = type(whole).__name__
     if kind == "DataFrame":
         return _of_frame(whole, crossed)
-    if kind in ("Series", "ndarray") and type(crossed).__name__ == "ndarray" and crossed.dtype.kind == "f":
+    if kind in ("Series", "ndarray") and type(crossed).__name__ == "ndarray" and crossed.dtype.kind in "fM":
         zone = _zone(whole.dtype)
         lost = (_lost("", zone, "time zone UTC"),) if zone not in ("", "UTC") else ()
         return (*lost, *_missing(whole), *_finer("", whole))
@@ -40,6 +45,11 @@ def times_lost(held: int, crossed: Any, given: str) -> tuple[ValueChange, ...]:
     changed = (_lost("", zone, f"time zone {read}" if read else "none"),) if zone not in ("", read) else ()
     finer = getattr(whole, "nanosecond", 0)
     return (*changed, *((_value(1, 1, 1, str(whole), _micro(crossed)),) if finer else ()))
+
+
+def is_times(obj: Any) -> bool:
+    """Whether it is an array of NumPy's datetime64."""
+    return type(obj).__name__ == "ndarray" and bool(obj.dtype.kind == "M")
 
 
 def _of_frame(frame: Any, crossed: Any) -> tuple[ValueChange, ...]:

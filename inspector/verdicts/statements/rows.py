@@ -162,7 +162,8 @@ def _bound(
     part = value.shared_bytes if value.relation == "apart" and isinstance(value.shared_bytes, int) else 0
     known = part * times or whole
     copied = 0 if did != "copied" or where or isinstance(known, Unknown) else known
-    row = _row(seen.written, value.target, did, value.of, whole, copied, reason, certain, times)
+    shown = known if copied else whole
+    row = _row(seen.written, value.target, did, value.of, shown, copied, reason, certain, times)
     by = [copy for copy in map(judged, found) if copy.verdict == "copied"] if copied else []
     other = instead(seen.written.text, by[-1] if by else None, value.what) if copied else ""
     return replace(row, at_least=times == value.times and value.more, instead=other)

@@ -86,8 +86,8 @@ local({
             if (inherits(column, "POSIXct")) attr(column, "tzone")[1L])))
         left <- if (any(nzchar(zone))) paste("time zone", paste(zone, collapse = " or ")) else ""
         if (n > 1L && names[[n - 1L]] == "r_to_py.list") left <- unlisted(sys.frame(n - 1L)$x)
-        given <- match(c("py_to_r.pandas.core.frame.DataFrame", "py_to_r.pandas.core.series.Series", "py_to_r.numpy.ndarray",
-                         "py_to_r.datetime.datetime"), names, 0L)
+        given <- match(paste0("py_to_r.", c("pandas.core.frame.DataFrame", "pandas.DataFrame", "pandas.core.series.Series",
+                                            "pandas.Series", "numpy.ndarray", "datetime.datetime")), names, 0L)
         whole_object <- NULL
         if (length(given <- given[given > at])) {
             whole_object <- list(get0("pyobj", envir = sys.frame(given[[1L]])$x, inherits = FALSE))
