@@ -3,7 +3,8 @@
 // Overview. The library is preloaded into R: libR and packages call R_new_altrep through their import slots,
 // so ours is found first. It notes the vector and, at the first one of a class, replaces four methods in the
 // class's table: Dataptr (through which elements are asked for as a block), Duplicate (which may make an
-// ordinary vector of all of them), Elt and Get_region (which leave a vector lazy). R's own setters do that; which pointer was there before is the word that they change.
+// ordinary vector of all of them), Elt and Get_region (which leave a vector lazy). R's own setters do that;
+// which pointer was there before is the word that they change.
 //
 // Life cycle. INSPECTOR_R_LAZY names the file for our rows; without it nothing is noted. Our R profile loads
 // us again by name and calls inspector_lazy_over after each statement at top level: the statement's rows are
@@ -32,8 +33,9 @@ enum { CLASSES_MAX = 256 };
 typedef struct {
     r_object table;
     void *dataptr, *duplicate, *elt, *region; // the class's own methods; NULL: not replaced
-    int is_base;     // of R itself: Length may be asked as soon as a vector is made
-    int is_deferred; // R's deferred strings: each is kept in data2 once it was read
+    int is_base;                              // of R itself: Length may be asked as soon as a vector is made
+    int is_deferred;                          // R's deferred strings: each is kept in data2 once it was read
+    int is_wrapper;                           // R's: its elements are another vector's, which may be lazy
 } known_class;
 
 static known_class classes[CLASSES_MAX];
@@ -74,7 +76,8 @@ static void materialized(r_object x, uint64_t ns, int writable, int is_copy) {
     }
     lazy.is_inside = 1;
     fprintf(lazy.file,
-            "{\"materialized\": %d, \"statement\": %d, \"ns\": %llu, \"writable\": %d, \"copied\": %d, \"bytes\": %zu",
+            "{\"materialized\": %d, \"statement\": %d, \"ns\": %llu, \"writable\": %d, \"copied\": %d, "
+            "\"bytes\": %zu",
             one->number, lazy.statement, (unsigned long long)ns, writable, is_copy,
             (size_t)one->length * r_item_bytes(one->type));
     lazy_write_stacks();
@@ -90,9 +93,9 @@ static void *hook_dataptr(r_object x, int writable) {
         return own(x, writable);
     }
     uint64_t start = now_ns();
-    lazy.is_inside++; // what it reads of itself on the way is no read of the program's
+    lazy.is_inside += !kind->is_wrapper; // what it reads of itself on the way is no read of the program's
     void *elements = own(x, writable);
-    lazy.is_inside--;
+    lazy.is_inside -= !kind->is_wrapper;
     materialized(x, now_ns() - start, writable, 0);
     return elements;
 }
@@ -172,6 +175,7 @@ static void class_add(r_object table) {
     *kind = (known_class){.table = table};
     kind->is_base = strcmp(r_class_named(table).package, "base") == 0;
     kind->is_deferred = kind->is_base && strcmp(r_class_named(table).name, "deferred_string") == 0;
+    kind->is_wrapper = kind->is_base && strncmp(r_class_named(table).name, "wrap_", 5) == 0;
     kind->dataptr = r_method_replace(table, r.R_set_altvec_Dataptr_method, hook_dataptr);
     kind->duplicate = r_method_replace(table, r.R_set_altrep_Duplicate_method, hook_duplicate);
     switch (r_class_named(table).type) {

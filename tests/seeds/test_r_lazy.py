@@ -85,6 +85,37 @@ def test_the_advice_leaves_a_sequence_lazy() -> None:
     assert done.returncode == 0, done.stderr
 
 
+LATER = r"""ids <- 5:400000
+plain <- function(x) !grepl("compact", capture.output(.Internal(inspect(x)))[1])
+labels <- as.character(ids)
+one <- labels[[7]]
+ids[3] <- 9L
+stopifnot(plain(ids))
+counts <- nchar(labels)
+wrapped <- 1:60000
+names(wrapped) <- labels[1:60000]
+twice <- wrapped * 2L
+stopifnot(any(grepl("expanded", capture.output(.Internal(inspect(wrapped))))))
+"""
+
+
+def test_names_that_vectors_have_left_strings_that_were_made_and_copies(tmp_path: Path) -> None:
+    """R checks by itself, in the script, that `ids` and what `wrapped` wraps are ordinary afterwards."""
+    (tmp_path / "later.R").write_text(LATER)
+    done = traced(reticulated.rscript(), "later.R", cwd=tmp_path, options=("--json",))
+    assert "exited" not in done.stderr
+    rows: list[Any] = json.loads(done.stdout)["facts"]["lazy_trace"]["statements"]
+    by_line = {row["line"]: row for row in rows}
+    made = [
+        (row["line"], one["vector"]["name"], one["copied"]) for row in rows for one in row["materialized"]
+    ]
+    assert (5, "ids", True) in made and (10, "wrapped", False) in made
+    read = {one["vector"]["class_name"]: one for one in by_line[7]["read"]}
+    assert read["compact_intseq"]["vector"]["name"] == "", "that vector is not `ids` any more"
+    assert [one["strings"] for one in by_line[4]["read"] if one["vector"]["name"] == "labels"] == [1]
+    assert read["deferred_string"]["strings"] == 399_996 - 1
+
+
 def test_what_is_no_r_is_refused(tmp_path: Path) -> None:
     done = traced("true", cwd=tmp_path)
     assert "true is not R." in done.stderr and "no-r" in done.stderr
