@@ -92,7 +92,7 @@ def _one_by_one(slow: list[tuple[HostLine, Converted]]) -> Answer:
 
 
 def _took(ns: int) -> str:
-    return f"{ns / 1e9:.1f} s" if ns >= 1e8 else f"{ns / 1e6:.0f} ms"
+    return f"{ns / 1e9:.1f} s" if ns >= 1e8 else f"{ns / 1e6:.0f} ms" if ns >= 1e6 else f"{ns / 1e3:.0f} µs"
 
 
 def is_slow(one: Converted) -> bool:

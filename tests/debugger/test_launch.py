@@ -131,7 +131,7 @@ def test_reticulate_from_one_command(tmp_path: Path) -> None:
     values = [(hit["place"], {a["name"]: a["value"] for a in hit["arguments"]}) for hit in hits]
     assert ("py_to_r", {"x": "list (3 items)", "convert": "true"}) in values
     to_python = [found for place, found in values if place == "r_to_py_cpp"]
-    assert any(one["x"] == "double (3 items) 1, 2, 3" for one in to_python)
+    assert any(one["x"] == "numeric(3) 1 2 3" for one in to_python)
     assert {one["convert"] for one in to_python} <= {"true", "false"}
     down = next(hit for hit in hits if hit["place"] == "py_to_r")
     names = [frame["function"] for frame in down["stack"]["frames"]]

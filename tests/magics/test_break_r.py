@@ -30,7 +30,7 @@ def test_both_backtraces_in_a_kernel_with_arguments_and_convert(tmp_path: Path) 
         assert shown(client, state) == ["['0'] [1.5, 2.5, 3.5]\n"]
     assert value == "[1.5, 2.5, 3.5]"
     assert "py_to_r (x=list (3 items), convert=true)" in drawn
-    assert "r_to_py_cpp (x=double (3 items) 1, 2, 3, convert=false)" in drawn
+    assert "r_to_py_cpp (x=numeric(3) 1 2 3, convert=false)" in drawn
     down, up = drawn.split(" hit 1 ")[1].split(" hit 2 ")
     order = ("C py_to_r(", "C py_eval_impl(", "R py_eval_impl", "R py_eval", "C R_tryEval", "Py R.__call__")
     assert_order(down, (*order, "Py <module> cell 3:1"))

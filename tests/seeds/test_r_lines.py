@@ -265,6 +265,19 @@ def test_what_is_written_twice_has_its_own_line(tmp_path: Path) -> None:
     assert lines == [3, *(4, 4), *(5, 5), *(6, 6), *(9, 10, 10) * 2, *(12, 12)]
 
 
+def test_arguments_are_shown_as_r_prints_them(tmp_path: Path) -> None:
+    lines = ("library(reticulate)", 'py_run_string("x = 1.0")', 'py$a <- c("one", NA, "NA")',
+             "py$b <- c(TRUE, NA)", "py$d <- c(1.5, NA, NaN, -Inf)", "py$e <- c(3L, NA, 5:7)")  # fmt: skip
+    (tmp_path / "args.R").write_text("\n".join((*lines, "")))
+    command = [str(Path(sys.executable).parent / "inspector"), "break", "--preset", "reticulate", "--"]
+    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable, "COLUMNS": "80"}
+    given = {"capture_output": True, "text": True, "timeout": 250, "cwd": tmp_path, "env": environment}
+    done = subprocess.run([*command, reticulated.rscript(), "args.R"], **given)
+    found = re.findall(r"r_to_py_cpp\(x = (.*), convert", done.stdout)
+    assert found == ['character(3) "one" NA "NA"', "logical(2) TRUE NA", "numeric(4) 1.5 NA NaN -Inf",
+                     "integer(5) 3 NA 5 6 …"]  # fmt: skip
+
+
 def test_the_two_stacks_of_the_article(tmp_path: Path) -> None:
     """`a <- py$x; py$a <- 1` under break: one stack each, from the user's line to C++'s arguments."""
     (tmp_path / "two.R").write_text('library(reticulate)\npy_run_string("x = 1.0")\na <- py$x\npy$a <- 1\n')
@@ -287,4 +300,4 @@ def test_the_two_stacks_of_the_article(tmp_path: Path) -> None:
         "C++ _reticulate_py_ref_to_r C++ py_ref_to_r C++ py_to_r(x = float 1.0, convert = TRUE)"
     )
     assert second.startswith("R $<- → $<-.python.builtin.object → py_set_attr → py_set_attr_impl")
-    assert "C++ r_to_py_cpp(x = double (1 item) 1, convert = TRUE)" in second
+    assert "C++ r_to_py_cpp(x = numeric(1) 1, convert = TRUE)" in second

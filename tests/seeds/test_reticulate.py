@@ -168,7 +168,7 @@ def test_the_two_backtraces_with_r_s_functions_between(tmp_path: Path) -> None:
     down = stack_of(hits, "py_to_r", "int 1")
     assert down[:3] == ["py_to_r", "py_ref_to_r", "_reticulate_py_ref_to_r"]
     assert down[3:6] == ["R py_ref_to_r", "R py_to_r.default", "R py_to_r"] and down[-1] == "R $"
-    up = stack_of(hits, "r_to_py_cpp", "double (1 item) 1")
+    up = stack_of(hits, "r_to_py_cpp", "numeric(1) 1")
     assert up[0] == "r_to_py_cpp" and "_reticulate_py_set_attr_impl" in up
     r = [name for name in up if name.startswith("R ")]
     assert r == ["R py_set_attr_impl", "R py_set_attr", "R $<-.python.builtin.object", "R $<-"]
