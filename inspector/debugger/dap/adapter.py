@@ -99,8 +99,8 @@ class Adapter(Watchpoints):
             self.forward(request)
         elif thread in self.faults:
             text = self.faults[thread]
-            name = text if "::" not in text else text.partition(": ")[0]
-            self.answer(request, exceptionId=name.partition(" at ")[0], description=text, breakMode="always")
+            name = text.partition(": ")[0].partition(" at ")[0]
+            self.answer(request, exceptionId=name, description=text, breakMode="always")
         else:
             self.refuse(request, "this thread stopped at no exception and no signal")
 

@@ -91,12 +91,12 @@ class Relay:
         self._waiting[self._passed] = (request, then)
         self.python.send({**request, "seq": self._passed})
 
-    def answer_waiting(self, commands: Collection[str]) -> None:
+    def answer_waiting(self, commands: Collection[str], **body: Any) -> None:
         """Answer these requests in place of debugpy, which cannot while a stopped thread has the GIL."""
         for number, (request, _) in list(self._waiting.items()):
             if request["command"] in commands:
                 del self._waiting[number]
-                self.answer(request)
+                self.answer(request, **body)
 
     def ask(self, command: str, then: Then, **arguments: Any) -> None:
         """A request of our own to debugpy."""

@@ -21,7 +21,9 @@ _PAUSE_S: Final = 0.05
 """From asking debugpy to stop a thread to letting it go on: its reader then waits for the GIL, and gets it
 when the C call returns (sys.getswitchinterval() is 5 ms)."""
 _PYTHON_PAUSES_S: Final = 0.5
-"""After so many seconds without a stop in Python a paused thread is taken to be in C code."""
+"""After so many seconds without a stop in Python a paused thread is taken to be in C, with the GIL."""
+_NAMES_S: Final = 1.0
+"""debugpy is asked for the names of new threads once in so many seconds."""
 _HANDED_S: Final = 2.0
 """A thread that waits for debugpy's answer goes on after so many seconds."""
 _REASONS: Final = {"watchpoint": "data breakpoint"}
@@ -38,6 +40,8 @@ class Steps(Breakpoints):
     def __init__(self, editor: Stream, python: Stream) -> None:
         super().__init__(editor, python)
         self._names: list[Message] = []
+        self._named_at = self._silent_at = 0.0
+        self._is_new = False
         self.faults: dict[int, str] = {}
         """The signal or the exception of C++ at which a thread stands."""
         self._known: dict[int, int] = {}
@@ -52,6 +56,12 @@ class Steps(Breakpoints):
     def after(self) -> None:
         """Let a thread go on for which debugpy did not answer; pause in C what Python could not."""
         super().after()
+        if self._is_new and time.monotonic() > self._named_at:
+            self._is_new, self._named_at = False, time.monotonic() + _NAMES_S
+            self.ask("threads", self.heard_threads)
+        if self._silent_at and self._names and time.monotonic() > self._silent_at:
+            self._silent_at = 0.0
+            self.answer_waiting(("threads",), threads=self._names)
         for kernel, done in list(self._handing.items()):
             if time.monotonic() - done.get("handed", math.inf) > _HANDED_S:
                 self._handed(kernel, "asked")
@@ -63,6 +73,7 @@ class Steps(Breakpoints):
     def do_threads(self, request: Message) -> None:
         """debugpy's threads and gdb's; debugpy cannot answer while a stopped thread has the GIL."""
         if not self.standing:
+            self._silent_at = time.monotonic() + _PYTHON_PAUSES_S
             self.forward(request, self.heard_threads)
             return
         named, names = {one["id"] for one in self._names}, self.shown.threads()
@@ -75,13 +86,13 @@ class Steps(Breakpoints):
 
     def heard_threads(self, told: Message) -> None:
         """debugpy's threads, for when it cannot answer."""
+        self._silent_at = 0.0
         if told["success"]:
             self._names = list(told["body"]["threads"])
 
     def heard_thread(self, event: Message) -> None:
         """A thread of Python's began or ended."""
-        if event["body"].get("reason") == "started" and self.native.client is not None:
-            self.ask("threads", self.heard_threads)
+        self._is_new = self._is_new or event["body"].get("reason") == "started"
 
     def do_continue(self, request: Message) -> None:
         """Let one native stop go on."""

@@ -283,7 +283,9 @@ class Editor:
             "numbers": reached.numbers if here and reached is not None else (),
             "python": self._in_python(),
             "says": reached.says if here and reached is not None else "",
-            "fault": reached.fault if here and reached is not None else signal_text(reason),
+            "fault": reached.fault
+            if here and reached is not None
+            else signal_text(reason, self._reader.memory),
         }
         self._event(event="stopped", thread=number, reason=reason, **told)
 

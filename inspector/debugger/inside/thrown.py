@@ -11,6 +11,8 @@ from inspector.facts.stack import SignalCause
 
 THROW, CAUGHT = "__cxa_throw", "__cxa_begin_catch"
 """Of the C++ ABI: each `throw` calls the first, each handler the second."""
+_ABORT, _ABORT_HEAD = "__abort_msg", 4
+"""glibc's pointer to its last words, which follow a number of four bytes."""
 _TEXT_MAX: Final = 200
 _WITH_TEXT: Final = ("std::runtime_error", "std::logic_error", "std::out_of_range", "std::invalid_argument",
                      "std::length_error", "std::domain_error", "std::range_error", "std::overflow_error",
@@ -19,12 +21,23 @@ _WITH_TEXT: Final = ("std::runtime_error", "std::logic_error", "std::out_of_rang
 _OF_TYPE: Final = "typeinfo name for "
 
 
-def signal_text(reason: str) -> str:
-    """A signal with the address that it is about; "" for any other stop."""
+def signal_text(reason: str, memory: RemoteMemory) -> str:
+    """A signal with the address that it is about, or why libc aborts; "" for any other stop."""
+    if reason == "SIGABRT" and (why := _abort_text(memory)):
+        return f"SIGABRT: {why}"
     cause = fault(reason)
     if isinstance(cause, SignalCause):
         return f"{reason} at address {cause.address:#x}"
     return reason if reason.startswith("SIG") else ""
+
+
+def _abort_text(memory: RemoteMemory) -> str:
+    """What glibc says of a damaged heap, a smashed stack, a failed assertion; "" for another abort."""
+    try:
+        at = int(gdb.parse_and_eval(f"*(unsigned long *)&{_ABORT}"))
+        return memory.text(at + _ABORT_HEAD, _TEXT_MAX).strip() if at else ""
+    except (gdb.error, Unreadable, UnicodeDecodeError):
+        return ""
 
 
 def thrown(memory: RemoteMemory) -> str:

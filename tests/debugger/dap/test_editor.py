@@ -218,6 +218,7 @@ def test_a_thread_that_hangs_in_c_is_paused_there(editor: Editor, program: str) 
     launched(editor, program, "spin")
     thread = editor.event("thread", reason="started")["threadId"]
     editor.event("output", category="stdout")
+    assert [one["id"] for one in editor.ask("threads")["threads"]] == [thread]  # debugpy cannot answer
     stop, stack = stops(editor, "pause", thread)
     assert (stop["reason"], stop["threadId"]) == ("pause", thread)
     assert [name for name, _ in names(stack)] == ["spin", "[interpreter]", "<module>"]

@@ -159,3 +159,23 @@ def test_a_step_that_ends_at_a_log_message_is_a_step(editor: Editor, tmp_path: P
     assert (stop["reason"], at(editor, stop)[0]) == ("step", "add") and "hitBreakpointIds" not in stop
     assert any(one.get("event") == "output" and one["body"]["output"] == "n is 1\n" for one in editor.heard)
     editor.ask("disconnect", terminateDebuggee=True)
+
+
+TWICE = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+block = ctypes.c_void_p(libc.malloc(40))
+libc.free(block), libc.free(block)
+"""
+
+
+def test_an_abort_says_what_glibc_found(editor: Editor, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(TWICE)
+    editor.begun("launch", program=str(program), console="internalConsole", functions=("nowhere_at_all",))
+    stop = editor.event("stopped", reason="exception")
+    assert stop["text"].startswith("SIGABRT: free(): double free detected"), stop
+    assert editor.ask("exceptionInfo", threadId=stop["threadId"])["exceptionId"] == "SIGABRT"
+    editor.ask("continue", threadId=stop["threadId"])
+    editor.event("terminated")
