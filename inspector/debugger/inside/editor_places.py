@@ -202,11 +202,12 @@ def at_entry(address: int) -> str:
 
 def other_lines(frame: gdb.Frame) -> list[int]:
     """Where the other lines of a frame's function begin; [] where its lines are not known."""
-    here, block = frame.find_sal(), frame.function() and frame.block()
-    while block and block.function is None:
-        block = block.superblock
-    if not block or here.symtab is None:
+    here = frame.find_sal()
+    if not here.line:
         return []
+    block = frame.block()
+    while block.function is None and block.superblock is not None:
+        block = block.superblock
     rows = [one for one in here.symtab.linetable() if one.line and block.start <= one.pc < block.end]
     return sorted({one.pc for one in rows if one.line != here.line})
 
