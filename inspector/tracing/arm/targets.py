@@ -112,8 +112,15 @@ class Targets:
             and known != passed(name)
         ]
         files: dict[str, list[type]] = by_file() if any(map(_library, fresh)) else {}
+        packages: dict[str, list[str]] = {}
+        for name in fresh:
+            packages.setdefault(_package(name), []).append(name)
         for pattern in patterns:
-            self._add(pattern, fresh, files)
+            names = fresh
+            if "." not in pattern and "*" not in pattern:  # it fits packages as a whole
+                its = (some for package, some in packages.items() if fits(package, pattern))
+                names = [name for some in its for name in some]
+            self._add(pattern, names, files)
         for name in fresh:
             space = _namespace(name)
             if space is not None and name not in self._walked:

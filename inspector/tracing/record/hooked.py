@@ -1,12 +1,11 @@
 """The tables that name the hooked slots and callables, and how much of each package is hooked."""
 
 # SPDX-License-Identifier: MIT
-import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
-from typing import Final, NamedTuple
+from typing import Final
 
 from inspector import _native
 from inspector.facts.conversion import Seen
@@ -20,34 +19,36 @@ NO_TRAMPOLINE: Final = -1
 """Instead of a number: CALLS_FULL of native/trace/arm/calls.h."""
 
 
-class Slot(NamedTuple):
-    """What the number of a slot stands for; it never changes."""
-
-    number: int
-    path: str
-    function: str
-    row: int
-    is_pointer: int
+Slot = tuple[int, str, str, int, int]
+"""Number, path of the library, function, row as in `_native.got_slots()`, whether it is a word of the
+library's own data. What a number stands for never changes."""
 
 
 class Slots:
     """The slots that are hooked; hashed by identity."""
 
     def __init__(self, rows: Iterable[Slot]) -> None:
-        some = tuple(rows)
-        allocating = (slot for slot in some if slot.row == ALLOCATOR)
-        self.allocating = {slot.number: library_of(slot.path) for slot in allocating}
+        self.allocating: dict[int, str] = {}
         """Number of a slot through which memory is allocated -> library."""
-        self.importing = [slot for slot in some if slot.row > ALLOCATOR]
-        self.libraries = {slot.number: library_of(slot.path) for slot in self.importing}
-        self.of_path = Counter(slot.path for slot in self.importing)
+        self.importing: list[Slot] = []
+        for slot in rows:
+            if slot[3] > ALLOCATOR:
+                self.importing.append(slot)
+            elif slot[3] == ALLOCATOR:
+                self.allocating[slot[0]] = library_of(slot[1])
+        self.of_path = Counter(slot[1] for slot in self.importing)
+        names = {path: library_of(path) for path in self.of_path}
+        self.libraries = {slot[0]: names[slot[1]] for slot in self.importing}
 
 
 @lru_cache(1)
 def slots_of(hooked: bytes) -> Slots:
     """The slots of `_native.got_hooked()`."""
-    rows = compress(_native.got_slots(), hooked)
-    return Slots(Slot(row[0], sys.intern(row[1]), sys.intern(row[2]), row[3], row[11]) for row in rows)
+    shared: dict[str, str] = {}
+    return Slots(
+        (number, shared.setdefault(path, path), shared.setdefault(function, function), row, is_pointer)
+        for number, path, function, row, *_, is_pointer, _ in compress(_native.got_slots(), hooked)
+    )
 
 
 def told(
@@ -67,7 +68,7 @@ def told(
         names=dict(zip(numbers, found.names, strict=False)),
         modules=dict(zip(numbers, found.modules, strict=False)),
         import_modules=dict(slots.libraries),
-        hosts={slot.number: slot.function for slot in slots.importing if slot.path in hosts} if hosts else {},
+        hosts={slot[0]: slot[2] for slot in slots.importing if slot[1] in hosts} if hosts else {},
         constants=_constants() if hosts else {},
         hooked_imports=sum(count for path, count in slots.of_path.items() if path not in border),
         seen=_seen(found, numbers, slots, without_trampoline),
@@ -109,9 +110,9 @@ def _imports(
 ) -> dict[str, tuple[int, int]]:
     """Package -> (import slots that are hooked, and have a row; all) of the libraries in its folders or
     beside them, or of its own file."""
-    imports = [slot for slot in slots.importing if slot.row >= NAMED and not slot.is_pointer]
-    armed = Counter(slot.path for slot in imports if slot.row > NAMED)
-    total = Counter(slot.path for slot in imports) + Counter(dict(without_trampoline))
+    imports = [slot for slot in slots.importing if slot[3] >= NAMED and not slot[4]]
+    armed = Counter(slot[1] for slot in imports if slot[3] > NAMED)
+    total = Counter(slot[1] for slot in imports) + Counter(dict(without_trampoline))
     parts = {path: {*path.split("/")[:-1], library_of(path)} for path in total}
     names = set().union(*parts.values())
     counts = {}
