@@ -86,6 +86,11 @@ def _elsewhere(rows: Sequence[Statement], trace: Trace) -> Answer:
     if trace.calls or rows:
         found = Nothing(f"{seen} into native code", _not_looked_at(rows, trace))
         text = f"No copy was seen in {found}."
+    elif trace.hosted.hosts:
+        names = ", ".join(path.rpartition("/")[2] for path in trace.hosted.hosts)
+        missed = "functions that it looked up before Python started and keeps in no global variable"
+        found = Nothing(f"calls by {names}", missed)
+        text = f"No call by {names} was seen. Not watched: {missed}."
     else:
         functions = counted(sum(one.functions_hooked for one in trace.seen), "function")
         modules = counted(len(trace.seen), "module")

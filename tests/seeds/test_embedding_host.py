@@ -259,3 +259,24 @@ def test_a_host_that_hides_its_python(tmp_path: Path) -> None:
         assert (owner.kind, owner.key) == ("global", "rows")
         looked = other.trace(0.3)
         assert not isinstance(looked, Trace) and "the program hides its Python" in str(looked.instead)
+
+
+EARLY = r"""
+#include <dlfcn.h>
+int main(int count, char **words) {
+    void *python = dlopen(words[count - 1], RTLD_NOW | RTLD_GLOBAL);
+    void (*begin)(void) = (void (*)(void))dlsym(python, "Py_Initialize");
+    void *(*of)(double) = (void *(*)(double))dlsym(python, "PyFloat_FromDouble");
+    void (*end)(void) = (void (*)(void))dlsym(python, "Py_Finalize");
+    begin();
+    of(2.25);
+    end();
+    return 0;
+}
+"""
+
+
+def test_addresses_that_a_host_keeps_on_its_stack_are_not_called_no_call() -> None:
+    found = launched(str(hosts.host(EARLY, "-ldl")))
+    (said,) = [one for one in found.trace.report.facts["answers"].rows if one.slug == "no-copy-in-your-lines"]
+    assert not said.certain and said.text.startswith("No call by host was seen. Not watched: functions")

@@ -139,3 +139,13 @@ def test_ctypes_stores_ints_in_narrower_words() -> None:
         del told[1]
     functions = [one.function.rpartition(":")[2] for one in t.losses]
     assert [(name, one[0], *one[2:]) for name, one in zip(functions, lost(t), strict=True)] == told
+
+
+def test_an_address_that_was_read_before_is_no_bool_of_a_call() -> None:
+    truth = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_bool)(("abs", LIBC))
+    address = ctypes.c_ulong(0)
+    with inspector.trace("ctypes") as t:
+        address.value = 0x7F0000001000
+        truth(False)
+        assert LIBC.toupper(2**32 + 97) == ord("A")
+    assert [(one.before, one.after) for one in t.losses] == [(str(2**32 + 97), "97")]

@@ -1,7 +1,8 @@
 """Numbers that ctypes narrows: the value that the C API read compared with the argument of the C function.
 
 ctypes reads an int with a 64-bit conversion and stores as many bits as the argument's type has. The two
-are recorded one after the other. A word counts only if it is exactly the low bits of the value read.
+are recorded one after the other. A word counts only if it is exactly the low bits of the value read; a word
+of one or two bytes only if the value was read in the line of the call too: an address read before may end so.
 """
 
 # SPDX-License-Identifier: MIT
@@ -25,6 +26,7 @@ _READING: Final = frozenset(
     if told[0].startswith("PyLong_As") and ("Long" in told[0][8:] or told[0] == "PyLong_AsInt")
 )
 WIDE_BYTES: Final = 8
+TELLING_BYTES: Final = 4
 
 
 def narrowed(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
@@ -60,16 +62,17 @@ def _of_call(events: Events, nesting: Nesting, head: int) -> Iterator[Loss]:
             continue
         size, word = int(value["aux"]), int(value["val"])
         mask = (1 << 8 * size) - 1
-        source = next((one for one in read if (one ^ word) & mask == 0), None)
+        tells = size >= TELLING_BYTES
+        source = next((one for one, near in read if (near or tells) and (one ^ word) & mask == 0), None)
         got = as_signed(word) if chr(value["func"]) == "I" else word & mask
         if source is not None and size < WIDE_BYTES and as_signed(source) != got:
             yield _loss(events, row, as_signed(source), got, size)
 
 
-def _read_before(events: Events, nesting: Nesting, head: int) -> list[int]:
-    """The ints that the C API read since the previous call, in order."""
+def _read_before(events: Events, nesting: Nesting, head: int) -> list[tuple[int, bool]]:
+    """The ints that the C API read since the previous call, in order, and whether in the line of the call."""
     found = []
-    thread = events.thread[nesting.heads[head]]
+    thread, place = events.thread[nesting.heads[head]], _line(events, int(nesting.heads[head]))
     for one in range(head - 1, max(head - LOOKED_BACK, -1), -1):
         row = int(nesting.heads[one])
         record = events.records[row]
@@ -77,8 +80,13 @@ def _read_before(events: Events, nesting: Nesting, head: int) -> list[int]:
             break
         is_read = record["kind"] == KINDS["CAPI"] and int(record["func"]) in _READING
         if is_read and not record["flags"] & FLAGS["ERROR"]:
-            found.append(int(record["val"]))
+            found.append((int(record["val"]), _line(events, row) == place))
     return found[::-1]
+
+
+def _line(events: Events, row: int) -> tuple[object, object]:
+    site = events.sites[events.site[row]]
+    return site.file, site.line
 
 
 def _loss(events: Events, row: int, before: int, after: int, size: int) -> Loss:
