@@ -43,6 +43,10 @@ class Panel(Heard):
         self.wait(lambda one: idle(one, number), since=0)
         return [one for one in self.heard if one["parent_header"].get("msg_id") == number]
 
+    def printed(self, number: str) -> str:
+        """What a cell has printed, at its end: ipykernel sends a line in pieces where the machine is busy."""
+        return "".join(str(one["content"].get("text", "")) for one in self.done(number))
+
     def begin(self, code: str) -> str:
         """Begin to run a cell; the number of the request."""
         return str(self.client.execute(code))
