@@ -90,7 +90,7 @@ class Account:
 
     pid: int
     is_self: bool
-    """False for another process: its heap is not divided, because it is read from outside."""
+    """False for another process: it is read from outside, where the types of its blocks are not known."""
     resident_bytes: int
     """Sum of Rss over all mappings (proc_pid_smaps(5))."""
     proportional_bytes: int

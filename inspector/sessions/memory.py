@@ -18,7 +18,9 @@ def memory(
     names: Mapping[int, str] | None = None,
     known: Mapping[int, str] | None = None,
 ) -> Account:
-    """Return what every resident byte of this process is for; of another process what /proc tells.
+    """Return what every resident byte of this process is for.
+
+    Of another process what /proc and the headers of its blocks tell.
 
     `largest`: so many of the largest objects are told with the path that holds each (8 at most). `names`: id
     of a dict -> the user's name for it; `known`: the same of objects. `lost`: objects that nothing reaches

@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from types import CoroutineType, FrameType, GeneratorType
 from typing import Any
@@ -325,6 +326,7 @@ def test_the_tools_own_objects_are_not_among_the_largest() -> None:
 
 LOST_IN_A_TRACEBACK = """
 import sys
+import sysconfig
 def f():
     huge = bytes(1) * 7_000_000
     return 1 / 0
@@ -353,7 +355,10 @@ def test_a_word_that_leads_to_a_mapping_by_chance_does_not_share_it(chance: int,
 
 @pytest.mark.core
 def test_another_process_is_read_from_outside() -> None:
-    program = "import sys\nb = bytes(1) * 20_000_000\nprint(1, flush=True)\nsys.stdin.read()"
+    program = (
+        "import sys\nb = bytes(1) * 20_000_000\nd = [[] for _ in range(200_000)]\nprint(1, flush=True)\n"
+    )
+    program += "sys.stdin.read()"
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as child:
@@ -363,7 +368,12 @@ def test_another_process_is_read_from_outside() -> None:
         child.communicate(b"")
     assert not found.is_self
     assert sum(row.resident_bytes for row in found.rows) == found.resident_bytes
-    assert found.row("unexplained").parts[0].resident_bytes >= 20 * MB
+    parts = {part.name: part for part in found.row("heap").parts}
+    assert 20 * MB <= parts["large blocks of malloc, live"].resident_bytes < 24 * MB
+    if sysconfig.get_config_var("WITH_PYMALLOC") and not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        small = parts["small blocks of Python, live"]
+        assert small.count > 200_000 and 200_000 * 56 < small.resident_bytes < 32 * MB
+        assert found.row("unexplained").resident_bytes < MB
     assert not found.row("objects").parts
     assert f"Process {found.pid} holds" in found.answers[0].text
     with pytest.raises(TargetGone, match="no process"):

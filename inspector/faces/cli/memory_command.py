@@ -1,7 +1,7 @@
 """Say where a process's memory went: every resident byte once.
 
 With --script, after the script ran, before its names go. With --pid another
-process is read from outside: its heap is one row, because it is not divided.
+process is read from outside: its blocks are divided by size, not by type.
 """
 
 # SPDX-License-Identifier: MIT

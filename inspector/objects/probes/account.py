@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspector import _native
+from inspector.binaries.outside_blocks import OutsideBlocks
 from inspector.binaries.smaps import Area, parsed, read
 from inspector.errors import InspectorError, TargetGone
 from inspector.facts.account import KINDS, Account, AccountPart, AccountRow, LargeObject
@@ -182,7 +183,7 @@ def _fill(book: _Book, found: list[Area], walked: Any, pid: int) -> None:
 
 def _simple(book: _Book, area: Area, images: set[str]) -> bool:
     """Enter a mapping that is of one kind as a whole; False: its memory must be divided."""
-    share = area.proportional / area.resident if area.resident else 1.0
+    share = _share(area)
     if area.path == _native.__file__:
         book.add("tool", "its code and data", area.resident, share, 1)
     elif area.path.startswith(_SHARED) or (area.permissions.endswith("s") and not area.path):
@@ -213,16 +214,46 @@ def _short(path: str) -> str:
 
 
 def _outside(book: _Book, rest: list[Area], pid: int) -> None:
-    """Another process: what /proc tells without reading its memory."""
+    """Another process: what /proc tells, and the headers of blocks where its memory may be read."""
     stacks = _stack_pointers(pid)
+    for area in [row for row in rest if any(row.start <= pointer < row.stop for pointer in stacks)]:
+        rest.remove(area)
+        book.add("stacks", "other threads", area.resident, _share(area), 1)
+    rest = _joined(rest)
+    with suppress(OSError), OutsideBlocks(pid) as blocks:
+        rest = [_divided(book, area, blocks) for area in rest]
     for area in rest:
-        share = area.proportional / area.resident if area.resident else 1.0
         if area.path == "[heap]":
-            book.add("heap", "live and free blocks, not divided", area.resident, share, 1)
-        elif any(area.start <= pointer < area.stop for pointer in stacks):
-            book.add("stacks", "other threads", area.resident, share, 1)
+            book.add("heap", "live and free blocks, not divided", area.resident, _share(area), 1)
         else:
-            book.add("unexplained", f"{area.start:x}-{area.stop:x}", area.resident, share)
+            book.add("unexplained", f"{area.start:x}-{area.stop:x}", area.resident, _share(area))
+
+
+def _share(area: Area) -> float:
+    return area.proportional / area.resident if area.resident else 1.0
+
+
+def _joined(areas: list[Area]) -> list[Area]:
+    """Anonymous mappings that touch as one: madvise splits a mapping within a block."""
+    made: list[Area] = []
+    for area in areas:
+        last = made[-1] if made else None
+        if last and last[1:4] == (area.start, area.permissions, area.path) and not area.path:
+            sums = (a + b for a, b in zip(last[4:], area[4:], strict=True))
+            made[-1] = Area(last.start, area.stop, area.permissions, "", *sums)
+        else:
+            made.append(area)
+    return made
+
+
+def _divided(book: _Book, area: Area, blocks: OutsideBlocks) -> Area:
+    """Enter the blocks that are known; the mapping with what is left of its resident pages."""
+    share, left = _share(area), area.resident
+    for (kind, name), size, count in blocks.of(area.start, area.stop) if left and not area.path else ():
+        size = min(size, left)  # it grew since smaps was read
+        book.add(kind, name, size, share, count)
+        left -= size
+    return area._replace(resident=left, proportional=round(left * share))
 
 
 def _stack_pointers(pid: int) -> list[int]:
@@ -247,8 +278,7 @@ def _anonymous(book: _Book, rest: list[Area], walked: Any) -> None:
         if (at := _at(starts, maps, area.start)) >= 0:
             inside[at].append(area)
         elif area.resident:
-            share = area.proportional / area.resident
-            book.add("unexplained", f"{area.start:x}-{area.stop:x}", area.resident, share)
+            book.add("unexplained", f"{area.start:x}-{area.stop:x}", area.resident, _share(area))
     for (_, _, pieces), some, size in zip(maps, inside, unclaimed, strict=True):
         total.add(pieces, size, sum(area.resident for area in some))
         total.proportional += sum(area.proportional for area in some)
