@@ -1190,6 +1190,16 @@ def charges_open(subjects: list[Subject], /) -> None:
 def charges_close() -> list[tuple[int, int, int]]:
     """Stop; (number of the patched place, index of the subject, sum of the charges), where it is not 0."""
 
+# native/leaks/instances.c
+def instances_watch(types: list[type], subclasses: list[type], /) -> None:
+    """Note deaths of instances of these types, and of classes made of them, while the ledger is open.
+
+    The caller keeps the types alive; the counts of `types` are compared when the ledger is closed.
+    """
+
+def instances_enders(kind: type, /) -> tuple[int, int]:
+    """Addresses of the type's tp_dealloc and tp_clear; 0: none."""
+
 # native/watch/breakpoint_guard.c
 def traps_arm() -> tuple[int, int] | None:
     """Guard this process against the breakpoints of a killed debugger: (address of the table, rows).

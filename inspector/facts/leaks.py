@@ -39,6 +39,7 @@ Role = Literal[
     "unbalanced",
     "returned",
     "settled",
+    "outlived",
     "freed",
     "viewed",
     "allocated",

@@ -17,10 +17,11 @@ from inspector import _native
 from inspector.facts.leaks import WatchedModule
 from inspector.ledger.raw_memory import RawMemory
 from inspector.ledger.watched import Armed, watched
+from inspector.objects.classes import full_name
 from inspector.tracing.arm.bound_functions import authored
 from inspector.tracing.arm.capi_slots import CapiSlots
 from inspector.tracing.arm.imports import ImportWatch
-from inspector.tracing.arm.targets import Targets, fits
+from inspector.tracing.arm.targets import Targets, fits, subclasses
 from inspector.tracing.arm.type_slots import Purpose, TypeSlots
 from inspector.tracing.record.recorder import take_turn, turn_is_over
 
@@ -72,6 +73,17 @@ class Found:
         at = self.targets.index(number - 1, self.numbers)
         own = authored(self.targets.callables[at]) if at is not None else 0
         return own or (_native.calls_function(number - 1) if number else 0)
+
+    def ender(self, kind: int, collected: bool) -> tuple[str, int]:
+        """Name and address of what ends instances of the watched type at this address: its tp_dealloc.
+
+        In a collection its tp_clear, if it has one, has run before.
+        """
+        found = next((one for one in self.targets.types if id(one) == kind), None)
+        dealloc, clear = _native.instances_enders(found) if found else (0, 0)
+        clears = collected and clear
+        slot = "tp_clear" if clears else "tp_dealloc"
+        return (f"{full_name(found)}.{slot}", clear if clears else dealloc) if found else ("", 0)
 
     def stage(self, code: int) -> int:
         """The stage in which a code object got its number; 0 if it is unknown."""
@@ -139,6 +151,8 @@ class Ledger:
         """Hook the functions imported since the last call."""
         _native.freeing_arm()
         self.found.look()
+        _native.instances_watch(self.found.types, [])  # before hooks refer to them
+        _native.instances_watch([], subclasses(self.found.types))
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
         self.types.widen(self.found.types)
 

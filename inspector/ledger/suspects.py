@@ -45,7 +45,7 @@ _OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
 _ROLES: Final[dict[str, Role]] = {
     "n": "new", "b": "borrowed", "S": "stolen", "s": "stolen", "+": "kept", "-": "released", "=": "stored",
     "o": "borrowed", "*": "replaced", "x": "died", "B": "unbalanced", "r": "returned",
-    "f": "stolen on failure", "k": "not stolen", "h": "settled",
+    "f": "stolen on failure", "k": "not stolen", "h": "settled", "d": "outlived", "c": "outlived",
 }  # fmt: skip
 _IN_EFFECTS: Final = {"f": "S", "k": "s"}
 """Letter of a touch -> that of its parameter in the column of effects, where they differ."""
@@ -215,6 +215,8 @@ def _is_unexplained(row: _native.LedgerRow, owners: dict[int, tuple[Owner, ...]]
 def _is_explained(row: _native.LedgerRow, owners: tuple[Owner, ...]) -> bool:
     """Whether no verdict can come of it: then its lines, which are slow to find, are left out."""
     certain = sum(one.references for one in owners if one.certain)
+    if row[12] and row[12][-1][0] in "cd" and any(one.kind == "type" for one in owners):
+        return True  # a type with living instances: these may be what it gained
     if row[3] & (_native.LEDGER_FLAGS["DEAD"] | _native.LEDGER_FLAGS["LISTED"]):
         return not certain and row[5] >= 0
     return row[5] == certain and row[7] >= 0
@@ -233,12 +235,15 @@ def _suspect(
     masks = _native.LEDGER_FLAGS
     certain = sum(one.references for one in owners if one.certain)
     died = bool(flags & (masks["DEAD"] | masks["LISTED"]))
+    fresh = bool(
+        flags & masks["FRESH"]
+    )  # then a field that was set anew before its object died proves nothing
     return Suspect(
         shown=kind.rpartition(".")[2] if subject is None or died else shown(subject),
         type_name=kind,
         address=Address(address),
         relation=_RELATIONS[relation],
-        fresh=bool(flags & masks["FRESH"]),
+        fresh=fresh,
         died=died,
         references=count if died or subject is None else _settled(subject, count, flags, certain),
         baseline=baseline,
@@ -253,7 +258,9 @@ def _suspect(
         unbalanced_calls=calls,
         falls_in_a_row=falls,
         blurred=bool(flags & masks["BLURRED"]),
-        touches=tuple(_touch(found, touch) for touch in touches),
+        touches=tuple(
+            _touch(found, touch) for touch in touches if touch[7] or touch[0] not in "cd" or not fresh
+        ),
     )
 
 
@@ -299,14 +306,13 @@ def _native_name(subject: _native.Subject) -> str:
 def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
     letter, number, slot, from_, code, offset, method, change = row
     name = capi_rows.name(number) if number >= 0 else ""
-    symbol, source = (
-        _native_place(from_, found.slots.get(slot, "")) if number >= 0 else _function_place(found, method)
-    )
+    ended, address = found.ender(from_, letter == "c") if letter in "cd" else ("", found.function(method))
+    symbol, source = _native_place(from_, found.slots.get(slot, "")) if number >= 0 else _begin(address)
     return Touch(
         role=_ROLES[letter],
         function=name,
         parameter=_parameter(number, letter) if number >= 0 and letter not in _BY_RESULT else "",
-        method=found.method(method) or _host(found, slot),
+        method=ended or found.method(method) or _host(found, slot),
         symbol=symbol,
         source=source,
         site=site_of(found, code, offset),
@@ -322,9 +328,8 @@ def _host(found: Found, slot: int) -> str:
     return library_of(path) if path in found.hosts else ""
 
 
-def _function_place(found: Found, method: int) -> tuple[str | Unknown, str | Unknown]:
+def _begin(address: int) -> tuple[str | Unknown, str | Unknown]:
     """Symbol of the C function that Python called, and the line where it begins."""
-    address = found.function(method)
     return native_line(address, begins=True) if address else (_CALLED, _CALLED)
 
 

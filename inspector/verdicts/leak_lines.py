@@ -117,3 +117,14 @@ def _argument(text: str, function: str, at: int) -> str:
     found = re.search(rf"{re.escape(function)}\s*\(([^()]*)\)", text)
     arguments = found[1].split(",") if found else []
     return arguments[at].strip() if at < len(arguments) else ""
+
+
+def open_buffer(touches: Sequence[Touch]) -> Touch | None:
+    """The last PyObject_GetBuffer without a PyBuffer_Release."""
+    still: list[Touch] = []
+    for touch in touches:
+        if touch.function == "PyObject_GetBuffer":
+            still.append(touch)
+        elif touch.function == "PyBuffer_Release" and still:
+            still.pop()
+    return still[-1] if still else None

@@ -86,6 +86,9 @@ def _sentence(verdict: Verdict, fact: Leaks) -> str:
 def _leaked(verdict: Verdict, fact: Leaks) -> str:
     lost = f"{_who(verdict)} {_does(verdict, 'loses', 'lose')} a reference{_times(verdict, fact)}"
     made = verdict.conversion
+    if isinstance(made, Touch) and made.role == "outlived" and _type(verdict) != "class":
+        holder = code(made.method.rpartition(".")[0])
+        return f"{lost}: {_a_type(verdict)} that a field of {holder} held outlives it"
     if isinstance(made, Touch) and made.role in _OBTAINED and made.function:
         how = f"that {code(made.function)} {_OBTAINED[made.role]}{_at(made)}"
         return f"{lost}: the {_type(verdict)} {how} is never released"

@@ -13,6 +13,7 @@ from typing import Final
 from inspector.facts.amounts import counted
 from inspector.facts.leaks import Dangling, Drift, Fault, KeptByC, Kind, Suspect, Touch, Verdict
 from inspector.facts.unknown import Unknown
+from inspector.verdicts.leak_lines import open_buffer
 
 _NOT_SEEN = Unknown("no hooked call created or took it: a macro did, or a function missing in capi.def")
 _SHARED: Final = "returned without a reference"
@@ -42,7 +43,7 @@ _REASONS: Final = {
 }
 _STEALING: Final = ("stolen", "stolen on failure")
 _OBTAINING: Final = ("new", "stored", "replaced")
-_OTHER: Final = ("kept", "borrowed", "unbalanced")
+_OTHER: Final = ("kept", "borrowed", "unbalanced", "outlived")
 _LAST: Final = ("died", "new", "unbalanced")
 
 
@@ -154,6 +155,8 @@ def _of_fallen(obj: Suspect) -> Verdict | None:
 
 
 def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
+    if obj.relation == "type" and not alone:  # the counts of several runs say more
+        return None
     unexplained = obj.references - obj.certain_owners - obj.possible_owners
     leaked = min(_unexplained(obj), unexplained)
     shared = not obj.fresh and not obj.balance  # others take references too: only an exact count proves
@@ -170,6 +173,10 @@ def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
         (obj.possible_owners, f"{counted(obj.possible_owners, 'pointer')} in C memory may hold some"),
         (shared and _unexplained(obj) > unexplained, "as many may have been lost before"),
         (once, "an import runs once, and may keep it for good"),
+        (
+            not all(one.change or one.role != "outlived" for one in obj.touches),
+            "which call lost it is not known",
+        ),
         # The attribute cache owns names that no search finds, and imports leave more of them.
         (is_name, "the interpreter's caches may hold it"),
         (not _method(obj), "no call from Python created it"),
@@ -181,16 +188,15 @@ def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
 
 def _leaked(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
     made = _last(obj.touches, _OBTAINING) or _last(obj.touches, _OTHER)
-    if settled := _last(obj.touches, ("settled",)):
+    settled = _last(obj.touches, ("settled",)) if obj.fresh else None
+    if settled:
         later = obj.touches[obj.touches.index(settled) + 1 :]
         made = _last(later, _OBTAINING) or _last(later, _OTHER)
-    kind: Kind = "leaked"
     if settled and made is None:
         return _lost_later(obj, count, certain, reason, settled)
     rule, cure = _rule_of_leak(obj, made)
-    if obj.type_name == "PyCapsule":
-        kind = "capsule leaked"
-    elif buffer := _open_buffer(obj.touches):
+    kind: Kind = "capsule leaked" if obj.type_name == "PyCapsule" else "leaked"
+    if obj.type_name != "PyCapsule" and (buffer := open_buffer(obj.touches)):
         kind, made = "buffer not released", buffer
         rule = "PyObject_GetBuffer keeps a reference to the exporter until PyBuffer_Release"
         cure = "PyBuffer_Release on every return path"
@@ -203,12 +209,10 @@ _UNHOOKED: Final = Unknown("lost where no hook is: a binary operator, tp_dealloc
 
 def _lost_later(obj: Suspect, count: int, certain: bool, reason: str, settled: Touch) -> Verdict:
     """The call that made it is innocent, and the one that lost it was not seen: no function is named."""
-    rule = "every reference you take must be released"
-    cure = "a Py_DECREF for the Py_INCREF; Py_CLEAR of each field in tp_dealloc"
+    rule, cure = _BALANCE[1][0], "a Py_DECREF for the Py_INCREF; Py_CLEAR of each field in tp_dealloc"
     why = f"{reason}; it was right as {settled.method} returned, and was {_UNHOOKED.reason}"
-    return replace(
-        _made(obj, "leaked", certain, count, None, rule, cure, why), conversion=_UNHOOKED, method=""
-    )
+    told = _made(obj, "leaked", certain, count, None, rule, cure, why)
+    return replace(told, conversion=_UNHOOKED, method="")
 
 
 def _over(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
@@ -252,6 +256,8 @@ def _cure_of_failed_steal(obj: Suspect, taken: Touch) -> str:
 
 def _rule_of_leak(obj: Suspect, made: Touch | None) -> tuple[str, str]:
     keeping = next((touch for touch in obj.touches if touch.role == "kept"), None)
+    if made and made.role == "outlived":
+        return _HEAP_TYPE[1] if obj.relation == "type" else _FIELD
     if made is None or made.role in ("kept", "unbalanced"):
         return "every reference you take must be released", "a Py_DECREF for the Py_INCREF"
     failed = _last(obj.touches, ("not stolen",))
@@ -265,23 +271,18 @@ def _rule_of_leak(obj: Suspect, made: Touch | None) -> tuple[str, str]:
     return f"{made.function} returns a new reference", f"Py_DECREF the result of {_where(made)}"
 
 
+def _is_vague(obj: Suspect) -> bool:
+    """Whether its holder had let go of it, or a field held what was taken of an older object."""
+    ended = any(one.role == "outlived" and not one.change for one in obj.touches)
+    return ended or (not obj.fresh and obj.touches[-1:] != () and obj.touches[-1].role == "settled")
+
+
 def _where(touch: Touch) -> str:
     return touch.source if isinstance(touch.source, str) else touch.function
 
 
 def _last(touches: Sequence[Touch], roles: tuple[str, ...]) -> Touch | None:
     return next((touch for touch in reversed(touches) if touch.role in roles), None)
-
-
-def _open_buffer(touches: Sequence[Touch]) -> Touch | None:
-    """The last PyObject_GetBuffer without a PyBuffer_Release."""
-    still: list[Touch] = []
-    for touch in touches:
-        if touch.function == "PyObject_GetBuffer":
-            still.append(touch)
-        elif touch.function == "PyBuffer_Release" and still:
-            still.pop()
-    return still[-1] if still else None
 
 
 def _method(obj: Suspect) -> str:
@@ -342,6 +343,7 @@ _BALANCE: Final = (
     ("every reference you take must be released", "add one Py_DECREF"),
 )
 _INSTANCES: Final = "each instance of a heap type holds one reference to it, which tp_dealloc releases"
+_FIELD: Final = ("tp_dealloc releases what the object owns", "Py_CLEAR of that field in tp_dealloc")
 _HEAP_TYPE: Final = (
     (_INSTANCES, "if it falls by one per instance: Py_DECREF(type) only once in tp_dealloc"),
     (_INSTANCES, "if it grows by one per instance: Py_DECREF(type) at the end of tp_dealloc"),

@@ -35,6 +35,7 @@ _WORDS = {
     "unbalanced": "left {change:+d}",
     "returned": "returned it",
     "settled": "left it with one reference, which was held",
+    "outlived": "ended what held it, and left it as it was",
     "freed": "freed its memory",
     "viewed": "made the view",
     "allocated": "allocated the block",
@@ -161,7 +162,7 @@ def _touch(touch: Touch) -> Line:
     name = touch.function or touch.method or "a call from Python"
     where = touch.source if isinstance(touch.source, str) else _symbol(touch, name)
     words = _WORDS[touch.role].format(parameter=touch.parameter, change=touch.change)
-    if not touch.function and not touch.change and touch.role != "settled":
+    if not touch.function and not touch.change and touch.role not in ("settled", "outlived"):
         words = ""
     evidence = "  ".join(part for part in (where, words) if part)
     return Line(

@@ -14,6 +14,7 @@ typedef struct {
     Py_ssize_t count;
     Py_ssize_t found; // references found in the result
     uint8_t relation, argument, held, is_blurred, died, header;
+    uint8_t is_field;  // held by a field of the method's object as the call began: no argument
     uint8_t is_behind; // dtype only of arrays behind a capsule, which may be stored elsewhere too
 } watched;
 
@@ -37,7 +38,8 @@ typedef struct call_frame {
     PyObject *capsule;   // borrowed: the first capsule argument, or NULL
     behind_row behind[BEHIND_MAX];
     int behind_count, behind_left_out;
-    PyObject *self; // borrowed: object of the method; NULL: its fields are not compared
+    PyObject *keywords; // borrowed: the caller's dict of keyword arguments, or NULL
+    PyObject *self;     // borrowed: object of the method; NULL: its fields are not compared
     uintptr_t fields[FIELDS_MAX];
     int field_count;
     Py_ssize_t shared[SHARED_MAX]; // counts before the call, of what all code uses (leaks/shared.c)

@@ -45,6 +45,10 @@ static void watch(call_frame *frame, PyObject *object, int relation, int argumen
     frame->high = (uintptr_t)object > frame->high ? (uintptr_t)object : frame->high;
 }
 
+void ledger_frame_watch_itself(call_frame *frame, PyObject *object) {
+    watch(frame, object, LEDGER_ITSELF, 0);
+}
+
 static void watch_behind(call_frame *frame, PyObject *capsule, int argument) {
     ledger_capsules_enter(frame, capsule);
     for (int i = 0; i < frame->behind_count; i++) {
@@ -83,7 +87,7 @@ static void watch_held(call_frame *frame, PyObject *object, int argument) {
     }
 }
 
-static void watch_argument(call_frame *frame, PyObject *object, int argument) {
+void ledger_frame_watch(call_frame *frame, PyObject *object, int argument) {
     ledger_shared_given(frame, object);
     if (!object || PyModule_CheckExact(object) || PyType_Check(object)) {
         return;
@@ -109,8 +113,6 @@ static void count_held(call_frame *frame, const PyObject *object, int change) {
     }
 }
 
-// C code keeps dtypes and bases in fields that tp_traverse does not report. A reference that such a field
-// drops, or passes to a stealing call, in a call of its object's method was its own.
 static void keep_fields(call_frame *frame, PyObject *self) {
     size_t bytes = (size_t)Py_TYPE(self)->tp_basicsize - sizeof(PyObject);
     frame->field_count = (int)Py_MIN(bytes / sizeof *frame->fields, FIELDS_MAX);
@@ -118,13 +120,14 @@ static void keep_fields(call_frame *frame, PyObject *self) {
     memcpy(frame->fields, self + 1, (size_t)frame->field_count * sizeof *frame->fields);
 }
 
+int ledger_frame_has_self(const call_frame *frame) {
+    return frame->self && !ledger_is_placeholder(frame->self) && compat_refcount(frame->self) > 0;
+}
+
 Py_ssize_t ledger_frame_gained(const call_frame *frame, const PyObject *object) {
-    if (!frame->self || ledger_is_placeholder(frame->self) || compat_refcount(frame->self) <= 0) {
-        return 0;
-    }
-    const uintptr_t *fields = (const uintptr_t *)(frame->self + 1);
+    const uintptr_t *fields = ledger_frame_has_self(frame) ? (const uintptr_t *)(frame->self + 1) : NULL;
     Py_ssize_t gained = 0;
-    for (int i = 0; i < frame->field_count; i++) {
+    for (int i = 0; fields && i < frame->field_count; i++) {
         gained += (fields[i] == (uintptr_t)object) - (frame->fields[i] == (uintptr_t)object);
     }
     return gained;
@@ -175,15 +178,20 @@ void ledger_frame_compare(call_frame *frame) {
 
 static void watch_items(call_frame *frame, PyObject *const *items, Py_ssize_t count) {
     for (Py_ssize_t i = 0; i < count && i < ARGUMENTS_MAX; i++) {
-        watch_argument(frame, items[i], (int)i + 1);
+        ledger_frame_watch(frame, items[i], (int)i + 1);
     }
+}
+
+// How many keyword arguments follow the positional ones.
+static Py_ssize_t named(uintptr_t names) {
+    return names && PyTuple_CheckExact((PyObject *)names) ? PyTuple_GET_SIZE((PyObject *)names) : 0;
 }
 
 static void watch_arguments(call_frame *frame, call_convention convention, const uintptr_t words[5]) {
     PyObject *first = (PyObject *)words[0], *second = (PyObject *)words[1]; // borrowed
     frame->is_method = convention != CALL_VECTOR && first && !PyModule_Check(first);
     if (convention != CALL_VECTOR) {
-        watch_argument(frame, first, 0);
+        ledger_frame_watch(frame, first, 0);
     }
     if (frame->is_method && !arrays_is(first) && !PyType_Check(first)) {
         keep_fields(frame, first);
@@ -197,22 +205,24 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
         }
         return;
     case CALL_FASTCALL:
-    case CALL_FAST_NAMES:
         watch_items(frame, (PyObject *const *)words[1], (Py_ssize_t)words[2]);
         return;
+    case CALL_FAST_NAMES:
+        watch_items(frame, (PyObject *const *)words[1], (Py_ssize_t)words[2] + named(words[3]));
+        return;
     case CALL_VECTOR:
-        watch_items(frame, (PyObject *const *)words[1], calls_positional(words[2]));
+        watch_items(frame, (PyObject *const *)words[1], calls_positional(words[2]) + named(words[3]));
         return;
     case CALL_METHOD:
-        watch_items(frame, (PyObject *const *)words[2], (Py_ssize_t)words[3]);
+        watch_items(frame, (PyObject *const *)words[2], (Py_ssize_t)words[3] + named(words[4]));
         return;
     case CALL_O:
     case CALL_SET:
-        watch_argument(frame, second, 1);
+        ledger_frame_watch(frame, second, 1);
         return;
     case CALL_ASSIGN:
-        watch_argument(frame, second, 1);
-        watch_argument(frame, (PyObject *)words[2], 2);
+        ledger_frame_watch(frame, second, 1);
+        ledger_frame_watch(frame, (PyObject *)words[2], 2);
         return;
     default:
         return;
@@ -342,7 +352,7 @@ ledger_opened ledger_frame_enter(uint32_t number, call_convention convention, co
     drop_left(frame);
     frame->count = frame->holder_count = frame->behind_count = frame->behind_left_out = 0;
     frame->field_count = frame->is_method = 0;
-    frame->capsule = frame->self = NULL;
+    frame->capsule = frame->self = frame->keywords = NULL;
     frame->number = number;
     frame->outer_method = ring_here.method;
     frame->low = UINTPTR_MAX;
@@ -350,7 +360,6 @@ ledger_opened ledger_frame_enter(uint32_t number, call_convention convention, co
     frame->serial = ++serials;
     memset(frame->given, 0, sizeof frame->given);
     watch_arguments(frame, convention, words);
-    ledger_shared_enter(frame);
     frame->outer = innermost;
     innermost = frame;
     ledger_depth++;

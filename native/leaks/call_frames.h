@@ -41,6 +41,23 @@ typedef struct {
 ledger_entry *ledger_unbalanced(const ledger_imbalance *imbalance);
 void ledger_frame_place(ledger_touch *touch, uint32_t number /* of the call */); // where the call is now
 
+void ledger_frame_watch(call_frame *frame, PyObject *object /* borrowed */, int argument); // an argument
+void ledger_frame_watch_itself(call_frame *frame, PyObject *object /* borrowed */); // and nothing of it
+// leaks/keywords.c: watches the values of a dict of keyword arguments, numbered after `argument`; when the
+// call is over, what the call took out of the dict or put into it counts as the dict's.
+void ledger_keywords_enter(call_frame *frame, PyObject *keywords /* borrowed */, int argument);
+void ledger_keywords_leave(call_frame *frame);
+
+int ledger_frame_has_self(const call_frame *frame); // whether the method's object is alive
+// leaks/fields.c: watches what the fields of the method's object hold; call it after all arguments.
+void ledger_fields_watch(call_frame *frame);   // what they hold of the ledger's; call it after all arguments
+void ledger_fields_compare(call_frame *frame); // counts what fields took or dropped of it
+// Notes of what this call made that its one reference is held: by the result or its fields; by a field that
+// the call set. `kept`: an argument whose count the call raised, if a field, or a table behind one, has it.
+void ledger_settle_result(PyObject *result /* borrowed */, uint32_t number);
+void ledger_settle_fields(const call_frame *frame);
+void ledger_settle_kept(const call_frame *frame, ledger_entry *entry, Py_ssize_t change);
+
 // leaks/shared.c: None, the truths and NotImplemented, which a method may return without a reference.
 void ledger_shared_open(void);
 void ledger_shared_given(call_frame *frame, const PyObject *argument /* borrowed */);

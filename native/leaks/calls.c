@@ -117,14 +117,16 @@ static int was_returned_unowned(const call_frame *frame, const watched *item) {
 
 static void check_count(call_frame *frame, watched *item) {
     if (item->died || ledger_is_placeholder(item->object) || compat_refcount(item->object) <= 0) {
-        fault(frame, LEDGER_DIED_IN_CALL, item->object);
+        if (!item->is_field) { // nobody but the method's object has to hold what a field of it held
+            fault(frame, LEDGER_DIED_IN_CALL, item->object);
+        }
         return;
     }
-    if (was_returned_unowned(frame, item)) {
+    if (!item->is_field && was_returned_unowned(frame, item)) {
         return;
     }
     Py_ssize_t after = compat_refcount(item->object), change = after - item->count - item->found;
-    if (!change) {
+    if (!change && !item->is_field) {
         watch_unchanged(frame, item);
     }
     if (!change || (item->is_behind && change > 0)) {
@@ -133,35 +135,12 @@ static void check_count(call_frame *frame, watched *item) {
     ledger_frame_charge(frame, item->object, change);
     ledger_entry *entry = ledger_unbalanced(&(ledger_imbalance){
         item->object, change, frame->number, item->relation, item->argument, item->is_blurred});
+    if (entry && change > 0 && !item->is_field) {
+        ledger_settle_kept(frame, entry, change);
+    }
     if (entry && change < 0 && after <= item->held && !(entry->flags & LEDGER_HELD)) {
         Py_INCREF(item->object); // owned by the ledger until it is closed
         entry->flags |= LEDGER_HELD;
-    }
-}
-
-// An object that this call made, and that has one reference: of what holds it now.
-static void settle(PyObject *object, uint32_t number) {
-    ledger_entry *entry = ledger_find((uintptr_t)object);
-    if (!entry || !(entry->flags & LEDGER_FRESH) || entry->flags & (LEDGER_DEAD | LEDGER_LISTED) ||
-        compat_refcount(object) != 1) {
-        return;
-    }
-    ledger_touch touch = {.role = 'h', .row = CAPI_ROW_COUNT};
-    ledger_frame_place(&touch, number);
-    ledger_add(entry, &touch);
-}
-
-// What fields hold that the call made, or set: who loses it later is another call.
-static void settle_words(PyObject *holder, uint32_t number, const uintptr_t *before, int limit) {
-    PyObject *const *fields = (PyObject *const *)(holder + 1); // borrowed: perhaps no objects
-    size_t bytes = (size_t)Py_TYPE(holder)->tp_basicsize - sizeof(PyObject);
-    for (int i = 0; i < limit && (size_t)i < bytes / sizeof *fields; i++) {
-        if (!before || (uintptr_t)fields[i] != before[i]) {
-            settle(fields[i], number);
-            if (before) { // a block of a new object is the business of the call that made both
-                raw_memory_settle(fields[i]);
-            }
-        }
     }
 }
 
@@ -177,18 +156,16 @@ static void note_result(PyObject *result, uint32_t number) {
     if (is_number) {
         return;
     }
-    settle(result, number);
-    if (compat_refcount(result) == 1 && (entry = ledger_find((uintptr_t)result)) &&
-        entry->flags & LEDGER_FRESH) {
-        settle_words(result, number, NULL, FIELDS_MAX);
-    }
+    ledger_settle_result(result, number);
 }
 
-static void settle_fields(const call_frame *frame) {
-    if (!frame->self || ledger_is_placeholder(frame->self) || compat_refcount(frame->self) <= 0) {
-        return;
+// What is watched beside the positional arguments.
+static void begin(call_frame *frame, call_convention convention, const uintptr_t words[5]) {
+    if (convention == CALL_KEYWORDS || convention == CALL_INIT) {
+        ledger_keywords_enter(frame, (PyObject *)words[2], UINT8_MAX / 2);
     }
-    settle_words(frame->self, frame->number, frame->fields, frame->field_count);
+    ledger_fields_watch(frame);
+    ledger_shared_enter(frame);
 }
 
 static void end(const ledger_opened *call) {
@@ -237,8 +214,10 @@ static void check(call_frame *frame, const calls_called *called, uintptr_t resul
     if (frame->capsule) {
         ledger_capsules_leave(frame);
     }
+    ledger_keywords_leave(frame);
+    ledger_fields_compare(frame);
     ledger_frame_compare(frame);
-    settle_fields(frame);
+    ledger_settle_fields(frame);
     for (int i = 0; i < frame->count; i++) {
         check_count(frame, &frame->items[i]);
     }
@@ -256,6 +235,9 @@ uintptr_t ledger_call(const calls_called *called, const uintptr_t words[5]) {
     // `end` runs on the way of a C++ exception too.
     const ledger_opened call __attribute__((cleanup(end))) =
         ledger_frame_enter(called->number, called->convention, words);
+    if (call.frame) {
+        begin(call.frame, called->convention, words);
+    }
     uintptr_t result = called->original(words[0], words[1], words[2], words[3], words[4]);
     greenlets_settle();
     if (ledger_is_open && ledger_is_opened(&call)) {

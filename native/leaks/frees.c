@@ -23,6 +23,7 @@
 // SPDX-License-Identifier: MIT
 #include "leaks/call_frames.h"
 #include "leaks/entries/table.h"
+#include "leaks/instances.h"
 #include "leaks/leaks.h"
 #include "leaks/raw_memory/followed.h"
 #include "objects/objects.h"
@@ -260,6 +261,7 @@ static void ledger_free(void *context, void *block) {
     }
     if (block && ledger_is_open) {
         ledger_freeing freeing = freeing_of(&before, "PyObject_Free");
+        instances_freed((uintptr_t)block);
         int is_kept = must_keep(block);
         freeing.give_back = is_kept ? NULL : freeing.give_back; // the ledger frees it later
         if (ledger_views_domain((uintptr_t)block, &freeing) || is_kept) {

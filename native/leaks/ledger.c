@@ -8,6 +8,7 @@
 #define INSPECTOR_INTERNALS
 #include "leaks/call_frames.h"
 #include "leaks/entries/table.h"
+#include "leaks/instances.h"
 #include "leaks/leaks.h"
 #include "leaks/raw_memory/followed.h"
 #include "objects/objects.h"
@@ -287,9 +288,11 @@ static PyObject *ledger_close(PyObject *module, PyObject *limit) {
     suspect *found = memory.start;
     uint32_t left_out = 0, count = 0;
     if (ledger_is_open) {
+        instances_judge_types();
         watch(0);
         names_forget(); // its references to names are found by no search
         count_references();
+        instances_judge_fields();
         count = suspects_take(found, (uint32_t)limit_rows, &left_out);
     }
     PyObject *rows = rows_of(module, found, count);
@@ -324,6 +327,7 @@ static PyObject *ledger_release(PyObject *module, PyObject *keep) {
         }
         entry->flags = (uint16_t)(is_kept ? entry->flags | LEDGER_STORED : entry->flags & ~LEDGER_STORED);
     }
+    instances_forget();
     ledger_frees_deinit();
     ledger_views_deinit();
     ledger_frames_wipe();

@@ -26,6 +26,12 @@
 #define compat_gc_list(gc, i) \
     ((i) == 0 ? &(gc)->young.head : (i) == 3 ? &(gc)->permanent_generation.head : &(gc)->old[(i) - 1].head)
 #endif
+// Whether the collector runs; unknown, so no, where its fields move between releases of one version.
+#if PY_VERSION_HEX < 0x030D0000
+#define compat_is_collecting() (PyInterpreterState_Get()->gc.collecting != 0)
+#else
+#define compat_is_collecting() 0
+#endif
 // The low bits of _gc_next are flags (3.14: which old space; during a collection: unreachable).
 #define compat_gc_next(head) ((PyGC_Head *)((head)->_gc_next & ~(uintptr_t)3))
 #define compat_gc_previous(head) ((PyGC_Head *)((head)->_gc_prev & ~(uintptr_t)3))

@@ -113,6 +113,7 @@ int error_no_memory(void);
     PART(raw_memory_disguised) \
     PART(unexplained) \
     PART(charges) \
+    PART(instances) \
     PART(lost) \
     PART(growth) \
     PART(growth_read) \

@@ -10,8 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 WORD = ctypes.sizeof(ctypes.c_void_p)
-DEALLOC, METHOD, WRAPPED = 48, 40, 48
-"""Where a type has its tp_dealloc, a descriptor its PyMethodDef or PyGetSetDef, a wrapper its function."""
+ENDS = {"tp_dealloc": 48, "tp_traverse": 184, "tp_clear": 192}
+METHOD, WRAPPED = 40, 48
+"""Where a type has these, a descriptor its PyMethodDef or PyGetSetDef, a wrapper its function."""
 TYPE_WORDS = 52
 SLOTS = {
     "mp_ass_subscript": "__setitem__", "mp_subscript": "__getitem__", "nb_float": "__float__",
@@ -49,9 +50,9 @@ class Symbols:
     def of_method(self, method):
         """The C functions of a method, or of a type's slots, by its name in Python."""
         *path, last = method.removesuffix("()").split(".")
-        if last == "tp_dealloc":
+        if last in ENDS:
             found = self._found(path)
-            return self.named({_word(id(found) + DEALLOC)} if found is not None else ())
+            return self.named({_word(id(found) + ENDS[last])} if found is not None else ())
         found = self._found([*path, SLOTS.get(last, last)]) if method else None
         return self.named(_pointers(found)) if found is not None else set()
 

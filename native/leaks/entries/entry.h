@@ -28,7 +28,9 @@
     ROLE(UNBALANCED, 'B', "a call from Python changed its count") \
     ROLE(RETURNED, 'r', "a call from Python returned it") \
     ROLE(SETTLED, 'h', \
-         "the call that made it returned, and its one reference was held by the result or a field")
+         "the call that made it returned, and its one reference was held by the result or a field") \
+    ROLE(OUTLIVED, 'd', "the object that held it died, and left it as it was") \
+    ROLE(COLLECTED, 'c', "the same, by a collection")
 
 enum {
     LEDGER_FRESH = 1,    // its first touch created it, with one reference
@@ -57,7 +59,7 @@ typedef struct {
 } ledger_entry;
 
 typedef struct {
-    uintptr_t from; // return address in the caller
+    uintptr_t from; // return address in the caller; SETTLED: the holder or 0; OUTLIVED: the holder's type
     uint32_t slot;  // of the C-API call; for UNBALANCED and RETURNED unused
     uint32_t code;  // id in INTERNED
     int32_t lasti;
@@ -65,7 +67,7 @@ typedef struct {
     uint32_t method; // 1 + number of the enclosing call from Python; 0: none
     uint16_t row;    // of trace/capi/capi.def
     uint8_t role;
-    int8_t delta; // UNBALANCED: the change, clamped to 127
+    int8_t delta; // UNBALANCED: the change, clamped to 127; OUTLIVED: 1 if a field had it to the end
 } ledger_touch;
 
 #define LEDGER_RELATIONS(RELATION) RELATION(ITSELF) RELATION(DTYPE) RELATION(BASE) RELATION(TYPE)
