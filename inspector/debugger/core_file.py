@@ -9,7 +9,7 @@ from typing import Any, Final
 from inspector.debugger.stacks import reader, stack_of
 from inspector.errors import InspectorError, unreadable
 from inspector.facts.crash import Crash
-from inspector.facts.stack import Stack, Stacks
+from inspector.facts.stack import UNTOLD, Stack, Stacks
 from inspector.facts.unknown import Address, Unknown
 
 _ELF: Final = b"\x7fELF"
@@ -80,9 +80,13 @@ def _signal(number: int) -> str | Unknown:
 
 
 def _address(failure: dict[str, Any], number: int) -> Address | Unknown:
-    if number in _FAULTS and not failure.get("sender_pid"):
-        return Address(int(failure.get("failed_addr", 0)))
-    return Unknown("not a fault of memory")
+    if number not in _FAULTS:
+        return Unknown("not a fault of memory")
+    if sender := failure.get("sender_pid"):
+        return Unknown(f"process {sender} sent it")
+    if failure.get("si_code") == UNTOLD:
+        return Unknown("the system tells no address: a pointer cannot be one, or an instruction is forbidden")
+    return Address(int(failure.get("failed_addr", 0)))
 
 
 def _place(died: Stack | None) -> str | Unknown:

@@ -8,6 +8,8 @@ from typing import Final, Literal
 from inspector.facts.unknown import Address, Unknown
 
 NO_FAULT: Final = Unknown("no address is at fault")
+UNTOLD: Final = 0x80
+"""SI_KERNEL, a si_code: the kernel tells no address. The pointer is none that can exist, as a rule."""
 Evidence = Literal["debug", "prototype", "register"]
 """Source of an argument: debug information, a prototype the user passed, or only a register's raw value."""
 

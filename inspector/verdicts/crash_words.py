@@ -8,7 +8,7 @@ from typing import Final
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.crash import Crash
 from inspector.facts.leaks import Touch, Verdict
-from inspector.facts.stack import Argument, Frame, SignalCause, Stop
+from inspector.facts.stack import UNTOLD, Argument, Frame, SignalCause, Stop
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.words import answer, code
 
@@ -80,22 +80,20 @@ def _what(signal: str, fault: SignalCause | Unknown) -> str:
     if signal == "SIGFPE":
         divided = not isinstance(fault, Unknown) and fault.code == 1
         return "divided an integer by zero (SIGFPE)" if divided else "made an arithmetic error (SIGFPE)"
-    if isinstance(fault, Unknown) or signal not in ("SIGSEGV", "SIGBUS"):
+    if signal not in ("SIGSEGV", "SIGBUS"):
         return f"was ended by {signal}"
+    if isinstance(fault, Unknown):
+        return f"was ended by {signal}: {fault.reason}"
     return f"used address {_address(fault)} ({signal})"
 
 
 def _address(fault: SignalCause) -> str:
-    if 0 < fault.address < FIRST_PAGE or (fault.address == 0 and fault.code != _KERNEL):
+    if 0 < fault.address < FIRST_PAGE or (fault.address == 0 and fault.code != UNTOLD):
         return f"{int(fault.address)}, as a NULL pointer does"
-    if fault.code == _KERNEL:
+    if fault.code == UNTOLD:
         return "?: it is none that a pointer can have, or the kernel does not tell it"
     why = {1: ", where no memory is", 2: ", which it may not read or write so"}.get(fault.code, "")
     return f"{fault.address:#x}{why}"
-
-
-_KERNEL: Final = 0x80
-"""SI_KERNEL: the kernel tells no address."""
 
 
 def _null_pointer(stop: Stop) -> str:

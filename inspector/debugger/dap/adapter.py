@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 from typing import Final
 
-from inspector.debugger.dap.breakpoints import THROWN
+from inspector.debugger.dap.breakpoints import CRASHES, THROWN
 from inspector.debugger.dap.watchpoints import Watchpoints
 from inspector.debugger.dap.wire import Message, Stream
+from inspector.debugger.dap.with_gdb import CRASHES_LABEL
 
 _CAPABLE: Final = {
     "supportsDataBreakpoints": True,
@@ -15,6 +16,7 @@ _CAPABLE: Final = {
     "supportsDisassembleRequest": True,
     "supportsLoadedSourcesRequest": True,
 }
+_FILTERS: Final = {THROWN: "C++ Exceptions Thrown", CRASHES: CRASHES_LABEL}
 _NAME: Final = re.compile(r"\w+$")
 
 
@@ -162,8 +164,8 @@ class Adapter(Watchpoints):
 
 def _add_ours(told: Message) -> None:
     told["body"].update(_CAPABLE)
-    told["body"].setdefault("exceptionBreakpointFilters", []).append(
-        {"filter": THROWN, "label": "C++ Exceptions Thrown", "default": False}
+    told["body"].setdefault("exceptionBreakpointFilters", []).extend(
+        {"filter": name, "label": label, "default": False} for name, label in _FILTERS.items()
     )
 
 

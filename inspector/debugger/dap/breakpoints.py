@@ -27,6 +27,8 @@ from inspector.errors import InspectorError
 FUNCTIONS: Final = "(functions)"
 THROWN: Final = "cpp_thrown"
 """The editor's filter of exceptions, and the group of the one breakpoint at each `throw` of C++."""
+CRASHES: Final = "crashes"
+"""The filter that attaches gdb from the start: it stops at each fatal signal then."""
 _THROW: Final = {"spec": "__cxa_throw", "prototype": "", "condition": "", "throws": True}
 _FREE_S: Final = 10.0
 """Seconds for debugpy's own gdb to leave a program that it attached to."""
@@ -41,14 +43,14 @@ class Breakpoints(WithGdb):
         super().__init__(editor, python)
         self._places: dict[str, list[Place]] = {}
         self._numbers = itertools.count(FIRST)
-        self._configured = False
+        self._configured = self._crashes = False
         self._free_at = 0.0
 
     def after(self) -> None:
         """Set what waited for debugpy's own gdb."""
         if self._free_at and (not proc.tracer(self.native.pid) or time.monotonic() > self._free_at):
             self._free_at, self.tick_s, self._configured = 0.0, TICK_S, True
-            if any(self._places.values()):
+            if self._wants_gdb():
                 self.with_gdb(self._place_all, lambda error: None)
         super().after()
 
@@ -73,10 +75,13 @@ class Breakpoints(WithGdb):
         if proc.tracer(self.native.pid):  # debugpy's own gdb, which leaves when its attach was answered
             self._free_at, self.tick_s = time.monotonic() + _FREE_S, _POLL_S
             self._go_on(request)
-        elif any(self._places.values()):
+        elif self._wants_gdb():
             self.with_gdb(lambda: self._place_all(request), lambda error: self._go_on(request))
         else:
             self._go_on(request)
+
+    def _wants_gdb(self) -> bool:
+        return self._crashes or any(self._places.values())
 
     def hasten(self) -> None:
         """Let debugpy's messages come without the delay of 40 ms that each had."""
@@ -130,13 +135,14 @@ class Breakpoints(WithGdb):
         self._answer_set(request, FUNCTIONS, places)
 
     def do_setExceptionBreakpoints(self, request: Message) -> None:
-        """Those of C++ are gdb's."""
+        """Those of C++ and crashes are gdb's."""
         given = request["arguments"]
-        own = {"filters": [one for one in given["filters"] if one != THROWN]}
+        own = {"filters": [one for one in given["filters"] if one not in (THROWN, CRASHES)]}
         python = {**request, "arguments": {**given, **own}}
+        self._crashes = CRASHES in given["filters"]
         places = [{**_THROW, "number": next(self._numbers)}] if THROWN in given["filters"] else []
         known, self._places[THROWN] = self._places.get(THROWN), places
-        if self._configured and (places or known):
+        if self._configured and (places or known or self._crashes):
             self.with_gdb(
                 lambda: self._set_thrown(python, places), lambda error: self.refuse(request, str(error))
             )

@@ -13,12 +13,14 @@ from inspector.debugger.dap.cython_names import WRAPPER, authors
 from inspector.debugger.dap.native_side import NativeSide
 from inspector.debugger.dap.places import FIRST
 from inspector.debugger.dap.python_objects import PythonObjects, Seen, opened
+from inspector.debugger.memory.merge import OF_CPP
 from inspector.errors import InspectorError
 from inspector.facts.stack import Frame
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire
 
 Row = dict[str, Any]
+_INTERPRETER, _CPP = "[interpreter]", "[C++ library]"
 _NO_LINES: Final = "deemphasize"
 _RUNS: Final = (("/debugpy/", ""), ("/IPython/core/interactiveshell.py", "run_code"))
 """Part of a file's path and end of a function's name: it runs the program or the cell, and ends the stack."""
@@ -79,6 +81,8 @@ class Shown:
             if frame.plumbing:
                 if found and found[-1].get("presentationHint") != "subtle":
                     found.append(self._frame(frame, At(thread, -1, -1), {}))
+                elif found and not frame.function.startswith(OF_CPP):
+                    found[-1]["name"] = _INTERPRETER
                 continue
             at = At(thread, row.get("level", -1), python if frame.kind == "python" else -1)
             found.append(self._frame(frame, at, row))
@@ -91,7 +95,8 @@ class Shown:
         self._frames[self._last] = at
         if frame.plumbing:
             hint = {"presentationHint": "subtle"}
-            return {"id": self._last, "name": "[interpreter]", "line": 0, "column": 0, **hint}
+            name = _CPP if frame.function.startswith(OF_CPP) else _INTERPRETER
+            return {"id": self._last, "name": name, "line": 0, "column": 0, **hint}
         library = "" if isinstance(frame.library, Unknown) else frame.library
         function = frame.function if at.python >= 0 else authors(frame.function)
         name = function if at.python >= 0 or not library else f"{function} [{library}]"

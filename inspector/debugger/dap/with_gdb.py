@@ -4,6 +4,7 @@
 import selectors
 import time
 from collections.abc import Callable
+from signal import Signals
 from typing import Final
 
 from inspector.debugger.dap.native_side import GUARD_S, NativeSide, guard
@@ -12,6 +13,9 @@ from inspector.debugger.dap.shown import Shown
 from inspector.debugger.dap.wire import Message, Stream
 from inspector.errors import InspectorError
 
+CRASHES_LABEL: Final = "Crashes (SIGSEGV, SIGABRT, SIGBUS, SIGFPE)"
+_CRASHED: Final = {-Signals[name]: name for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")}
+"""By the exit code that debugpy's launcher tells, of which it keeps eight bits."""
 _SHOWN_S: Final = 0.2
 """An editor that is told of a stop asks for stacks and variables for so many seconds."""
 _ENDS_S: Final = 3.0
@@ -28,7 +32,7 @@ class WithGdb(Relay):
         self.standing: dict[int, tuple[int, bool]] = {}
         self._due: list[tuple[Callable[[], None], Callable[[InspectorError], None]]] = []
         self._due_at = self._ends_at = self._ahead_at = 0.0
-        self.outlives = False
+        self.outlives = self._was_attached = False
         """The program was attached to, and runs on when the editor leaves."""
 
     def after(self) -> None:
@@ -80,6 +84,7 @@ class WithGdb(Relay):
             if self.native.refused and not known:
                 self.say(f"Native code is not debugged: {error}")
             raise
+        self._was_attached = True
         self.selector.register(client.lines, selectors.EVENT_READ, self._hear_gdb)
 
     def _hear_gdb(self) -> None:
@@ -127,6 +132,14 @@ class WithGdb(Relay):
         self.forward(request)
 
     do_terminate = do_disconnect
+
+    def heard_exited(self, event: Message) -> None:
+        """Say of a crash that gdb was not there to see how it can be."""
+        code = int(event["body"].get("exitCode") or 0)
+        if (name := _CRASHED.get(code - 256)) and not self._was_attached and not self.native.refused:
+            self.say(
+                f"The program ended with {code}, as after {name}. To stop there, choose {CRASHES_LABEL}."
+            )
 
     def heard_terminated(self, event: Message) -> None:
         """debugpy says that the program has ended."""

@@ -279,15 +279,13 @@ class Editor:
         self._do_never()
         if reason == "step" and not here and self._goes_out(number):
             return
-        told: Row = {
-            "numbers": reached.numbers if here and reached is not None else (),
-            "python": self._in_python(),
-            "says": reached.says if here and reached is not None else "",
-            "fault": reached.fault
-            if here and reached is not None
-            else signal_text(reason, self._reader.memory),
-        }
-        self._event(event="stopped", thread=number, reason=reason, **told)
+        told: Row = {"numbers": (), "says": "", "fault": ""}
+        if here and reached is not None:
+            told = {"numbers": reached.numbers, "says": reached.says, "fault": reached.fault}
+        else:
+            told["fault"] = signal_text(reason, self._reader.memory)
+        python = self._in_python()
+        self._event(event="stopped", thread=number, reason=reason, python=python, **told)
 
     def _returned(self, thread: int) -> bool:
         """Whether a thread was on its way out of a function: what waits for it there is removed."""

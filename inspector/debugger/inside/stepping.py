@@ -96,6 +96,9 @@ def fault(reason: str) -> SignalCause | Unknown:
         return NO_FAULT
     try:
         told = gdb.parse_and_eval("$_siginfo")
-        return SignalCause(Address(int(told["_sifields"]["_sigfault"]["si_addr"])), int(told["si_code"]))
+        code, fields = int(told["si_code"]), told["_sifields"]
+        if code <= 0:  # kill(2) and the like: the same bytes are the sender's number
+            return Unknown(f"process {int(fields['_kill']['si_pid'])} sent it")
+        return SignalCause(Address(int(fields["_sigfault"]["si_addr"])), code)
     except gdb.error as error:
         return Unknown(f"gdb does not read it: {error}"[:200])

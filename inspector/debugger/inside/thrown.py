@@ -7,7 +7,7 @@ import gdb
 
 from inspector.debugger.inside.stepping import fault
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
-from inspector.facts.stack import SignalCause
+from inspector.facts.stack import NO_FAULT, UNTOLD, SignalCause
 
 THROW, CAUGHT = "__cxa_throw", "__cxa_begin_catch"
 """Of the C++ ABI: each `throw` calls the first, each handler the second."""
@@ -18,16 +18,20 @@ _WITH_TEXT: Final = ("std::runtime_error", "std::logic_error", "std::out_of_rang
                      "std::length_error", "std::domain_error", "std::range_error", "std::overflow_error",
                      "std::underflow_error")  # fmt: skip
 """libstdc++ keeps their text as a pointer behind the vtable's."""
+_IMPOSSIBLE: Final = "a pointer that cannot be one, or an instruction that is forbidden"
 _OF_TYPE: Final = "typeinfo name for "
 
 
 def signal_text(reason: str, memory: RemoteMemory) -> str:
-    """A signal with the address that it is about, or why libc aborts; "" for any other stop."""
+    """A signal with what it is about: an address, its sender, why libc aborts; "" for any other stop."""
     if reason == "SIGABRT" and (why := _abort_text(memory)):
         return f"SIGABRT: {why}"
     cause = fault(reason)
     if isinstance(cause, SignalCause):
-        return f"{reason} at address {cause.address:#x}"
+        untold = cause.code == UNTOLD
+        return f"{reason}: {_IMPOSSIBLE}" if untold else f"{reason} at address {cause.address:#x}"
+    if cause != NO_FAULT:
+        return f"{reason}: {cause.reason}"
     return reason if reason.startswith("SIG") else ""
 
 

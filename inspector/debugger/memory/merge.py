@@ -41,14 +41,8 @@ _PLUMBING: Final = frozenset(_NAMES.split())
 _OWN: Final = "_native.cpython-"
 """This package's extension: a hook passes each call on."""
 _INTERPRETERS: Final = ("libR.so", "libpython", "python", "libc.so")
-_PLUMBING_BEGINS: Final = (
-    "std::",
-    "Rcpp::",
-    "__gnu_cxx::",
-    "pybind11::",
-    "__Pyx_CyFunction_",
-    "_PyEval_EvalFrameDefault",
-)
+OF_CPP: Final = ("std::", "__gnu_cxx::", "Rcpp::", "pybind11::")
+_PLUMBING_BEGINS: Final = (*OF_CPP, "__Pyx_CyFunction_", "_PyEval_EvalFrameDefault")
 _BINDINGS: Final = ("/pybind11/", "/nanobind/")
 """Folders of headers whose lambdas have no name of theirs."""
 

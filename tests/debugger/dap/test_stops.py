@@ -1,6 +1,7 @@
 """Stops that are no breakpoint of a line, and requests that Python cannot answer while C stands."""
 
 # SPDX-License-Identifier: MIT
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ pytestmark = [pytest.mark.debugger, pytest.mark.timeout(180)]
 
 CPP = r"""
 #include <Python.h>
+#undef NDEBUG
+#include <assert.h>
+#include <signal.h>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -32,6 +36,15 @@ static PyObject *failing(PyObject *self, PyObject *arg) {
 static PyObject *crash(PyObject *self, PyObject *arg) {
     volatile long *nowhere = (long *)8;
     *nowhere = 3; /* crash */
+    Py_RETURN_NONE;
+}
+static PyObject *dies(PyObject *self, PyObject *how) {
+    long n = PyLong_AsLong(how);
+    volatile long *freed = (long *)0x4141414141414141;
+    if (n == 0)
+        *freed = 3; /* dies */
+    assert(n != 1);
+    kill(getpid(), SIGSEGV);
     Py_RETURN_NONE;
 }
 """
@@ -62,10 +75,12 @@ def line(mark: str) -> int:
     return next(n for n, text in enumerate(CPP.splitlines(), 1) if f"/* {mark} */" in text)
 
 
-def launched(editor: Editor, folder: Path, *rows: dict[str, Any], filters: tuple[str, ...] = ()) -> str:
+def launched(
+    editor: Editor, folder: Path, *rows: dict[str, Any], filters: tuple[str, ...] = (), text: str = PROGRAM
+) -> str:
     """A launched program with breakpoints in C++ and these filters of exceptions."""
     program = folder / "program.py"
-    program.write_text(PROGRAM)
+    program.write_text(text)
     editor.ask("initialize", adapterID="inspector", clientID="test", pathFormat="path", linesStartAt1=True)
     number = editor.send(
         "launch", program=str(program), args=[str(module().parent)], console="internalConsole"
@@ -104,6 +119,46 @@ def test_a_throw_of_cpp_is_a_stop_and_a_step_goes_to_its_catch(editor: Editor, t
     assert stop["text"] == "SIGSEGV at address 0x8" and at(editor, stop) == ("crash", line("crash"))
     assert editor.ask("exceptionInfo", threadId=stop["threadId"])["exceptionId"] == "SIGSEGV"
     editor.ask("disconnect", terminateDebuggee=True)
+
+
+DIES = PROGRAM.partition("try:")[0] + "failing_calls.dies({})\n"
+
+
+@pytest.mark.parametrize(
+    ("how", "said", "frame"),
+    [
+        (0, r"SIGSEGV: a pointer that cannot be one, or .*", "dies"),  # the system tells address 0
+        (1, r"SIGABRT: .*failing_calls.cpp:\d+: .*Assertion `n != 1' failed.", ""),
+        (2, r"SIGSEGV: process \d+ sent it", ""),
+    ],
+)
+def test_a_crash_says_what_is_known_of_it(
+    editor: Editor, tmp_path: Path, how: int, said: str, frame: str
+) -> None:
+    launched(editor, tmp_path, filters=("crashes",), text=DIES.format(how))
+    stop = editor.event("stopped")
+    assert stop["reason"] == "exception" and re.fullmatch(said, stop["text"])
+    assert not frame or at(editor, stop) == (frame, line(frame))
+    told = editor.ask("exceptionInfo", threadId=stop["threadId"])
+    assert told["exceptionId"] == said[:7] and told["description"] == stop["text"]
+    editor.ask("continue", threadId=stop["threadId"])
+    assert editor.event("exited")["exitCode"] in (245, 250)
+    assert not console(editor)
+
+
+@pytest.mark.parametrize(("text", "names"), [(DIES.format(0), ["SIGSEGV"]), ("raise SystemExit(3)\n", [])])
+def test_a_crash_that_nobody_watched_names_the_filter(
+    editor: Editor, tmp_path: Path, text: str, names: list[str]
+) -> None:
+    launched(editor, tmp_path, text=text)
+    editor.event("terminated")
+    assert re.findall("as after (SIG[A-Z]+).*Crashes", console(editor)) == names
+
+
+def console(editor: Editor) -> str:
+    """What the adapter has said."""
+    said = [one["body"] for one in editor.heard if one.get("event") == "output"]
+    return "".join(one["output"] for one in said if one.get("category") == "console")
 
 
 def test_every_request_is_answered_while_c_stands(editor: Editor, tmp_path: Path) -> None:
