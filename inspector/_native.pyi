@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FrameType
 from typing import Any, TypedDict, final
 
@@ -256,8 +256,8 @@ def huge_at(address: int, /) -> bool | None:
     None if it is not in memory, or if the kernel has no PAGEMAP_SCAN (before Linux 6.7).
     """
 
-def read_present(address: int, count: int, /) -> bytes | None:
-    """`count` bytes (1 to 256) at `address`, if their pages are in this process's memory now; else None.
+def read_present(address: int | Iterable[int], count: int, /) -> bytes | None:
+    """`count` bytes (1 to 256) at each address, if all pages are in this process's memory now; else None.
 
     Causes no page fault, and a bad address does no harm.
     """

@@ -129,3 +129,19 @@ def _huge_by_smaps(address: int) -> bool:
         if inside and line.startswith("AnonHugePages:"):
             return int(line.split()[1]) > 0
     raise AssertionError("no such mapping")
+
+
+def test_many_places_are_read_at_once_or_not_at_all() -> None:
+    """More places than one call of the kernel takes; a page that was never touched stays so."""
+    memory = mmap.mmap(-1, 1 << 20)
+    start, data = address_of(memory), bytes(range(251)) * 2000
+    memory[: len(data)] = data
+    offsets = range(0, len(data) - 8, 311)
+    read = _native.read_present([start + at for at in offsets], 8)
+    assert len(offsets) > 1024 and read == b"".join(data[at : at + 8] for at in offsets)
+    untouched = start + (1 << 20) - 4096
+    assert _native.read_present([start, untouched, start + 8], 8) is None
+    assert _native.read_present([untouched], 8) is None
+    assert _native.read_present([], 8) == b""
+    with pytest.raises(TypeError):
+        _native.read_present(["here"], 8)

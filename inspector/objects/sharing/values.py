@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterator
 from itertools import compress, product
 from math import isnan, prod
-from operator import ne
+from operator import mul, ne
 from typing import Any
 
 from inspector import _native
@@ -25,8 +25,6 @@ MOST_RUNS = 1 << 12
 """Most rows that are gathered one by one; blocks with more are compared by sample."""
 MOST_NUMBERS = 1 << 18
 """Most numbers of two formats that are compared one by one."""
-SEEN_AT_ONCE = 64 << 20
-"""Of a longer block each page of a sample is asked for alone, 20 us a page."""
 TOGETHER = 1 << 12
 """Numbers of two formats that are compared at a time."""
 SAMPLE = 1000
@@ -201,16 +199,14 @@ def _sample(total: int) -> Iterator[int]:
 
 def picked(block: Elements, order: str, numbers: tuple[int, ...]) -> bytes | None:
     """The elements with these numbers; None if a page is not in memory."""
-    size, found, span = block.itemsize_bytes, [], block.range
-    whole = span.bytes <= SEEN_AT_ONCE and is_in_memory(span.start, span.stop)
-    read = _native.read if whole else _native.read_present
-    for number in numbers:
-        index = _index(block.shape, order, number)
-        address = block.address + sum(i * s for i, s in zip(index, block.strides_bytes, strict=True))
-        if (raw := read(address, size)) is None:
-            return None
-        found.append(raw)
-    return b"".join(found)
+    if len(block.shape) == 1:
+        (step,) = block.strides_bytes
+        addresses = [block.address + number * step for number in numbers]
+    else:
+        indices = (_index(block.shape, order, number) for number in numbers)
+        steps = block.strides_bytes
+        addresses = [block.address + sum(map(mul, index, steps)) for index in indices]
+    return _native.read_present(addresses, block.itemsize_bytes)
 
 
 def _index(shape: tuple[int, ...], order: str, number: int) -> tuple[int, ...]:
