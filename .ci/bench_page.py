@@ -92,7 +92,9 @@ def drawn(row):
 
 
 def amount(value, unit):
-    """A measured value: 12.3 ms, 4,096 B, 231 ns/object."""
+    """A measured value: 12.3 ms, 4,096 B, 231 ns/object, 1.04 x."""
+    if unit == "x":
+        return f"{value:.2f} x"
     if unit != "s":
         return f"{value:,.0f} {unit}"
     for scale, name in ((1, "s"), (1e3, "ms"), (1e6, "us")):
