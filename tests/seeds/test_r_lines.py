@@ -152,6 +152,24 @@ def test_what_posixct_does_not_keep(tmp_path: Path) -> None:
     )
 
 
+FACTORS = """library(reticulate)
+kept <- r_to_py(data.frame(grade = factor(c("lo", NA, "hi"))))
+lost <- r_to_py(data.frame(grade = factor(c("lo", NA, "NA"))))
+alone <- r_to_py(factor(c("lo", NA)))
+stopifnot(py_to_r(kept$grade$isna()$sum()) == 1, py_to_r(lost$grade$isna()$sum()) == 0)
+"""
+
+
+def test_no_value_of_a_factor_in_a_data_frame_is_kept_unless_a_level_has_its_text(tmp_path: Path) -> None:
+    """The texts that reticulate makes of the factor on the way lose it, but pandas has no value again."""
+    rows = lines_of(tmp_path, FACTORS)
+    changed = {
+        line: [change["before"] for one in found["conversions"] for change in one["changes"]]
+        for line, found in rows.items()
+    }
+    assert (changed[2], changed[3], changed[4]) == ([], ["NA"], ["NA"])
+
+
 def test_a_matrix_of_a_list_and_a_zone_say_what_keeps_them(tmp_path: Path) -> None:
     times = "pd.DataFrame({'t': pd.to_datetime(['2024-07-01']).tz_localize('Europe/Paris')})"
     lines = ("library(reticulate)", 'py_run_string("import pandas as pd")', 'm <- matrix(list(1, "a"), 1)',

@@ -19,11 +19,13 @@ from inspector import _native
 from inspector.facts.converted import ValueChange
 from inspector.facts.wire import to_wire
 from inspector.objects.layouts import r_vectors
-from inspector.objects.layouts.r_objects import LIST, header
+from inspector.objects.layouts.r_objects import LIST, Header, header
 from inspector.tracing.record.r_compared import Pair
 from inspector.tracing.record.r_times import is_times, times_lost
 
 SOURCES: Final = Path(__file__).parent / "r"
+MOST_LEVELS: Final = 1000
+"""A factor with more is not looked at."""
 
 
 class RConversions:
@@ -73,7 +75,8 @@ class RConversions:
             left_out = times_lost(frame, obj, said)
         else:
             left_out = (ValueChange("attributes", "", 1, 1, 0, said, "none"),) if said else ()
-        changes = (*pair.changes(), *left_out)
+        made = () if not to_r and not name and _is_of_factor(frame, value) else pair.changes()
+        changes = (*made, *left_out)
         compared = pair.compared or bool(to_r and is_times(obj))
         row = {
             "to_python": not to_r, "name": name, "given": to_wire(given), "how": pair.how(),
@@ -110,6 +113,20 @@ def _column(frame: int, sexp: int) -> str:
     names = r_vectors.texts(r_vectors.attributes(held).get("names"), len(pointers))
     at = pointers.index(sexp)
     return names[at] or "" if at < len(names) else ""
+
+
+def _is_of_factor(frame: int, value: Header) -> bool:
+    """Whether these are texts that reticulate made of a factor of a data frame.
+
+    An "NA" among them that is none of its levels is no value again in pandas.
+    """
+    held = header(frame) if frame and value.type == r_vectors.STRING else None
+    columns = [header(int(one)) for one in (r_vectors.elements(held) if held is not None else None) or ()]
+    of = [r_vectors.attributes(one).get("levels") for one in columns if one and one.first == value.first]
+    levels = [one for one in of if one is not None]
+    return bool(levels) and not any(
+        one.first > MOST_LEVELS or "NA" in r_vectors.texts(one, MOST_LEVELS) for one in levels
+    )
 
 
 def _began() -> float:
