@@ -120,6 +120,16 @@ def test_a_breakpoint_in_c_and_by_the_name_of_a_function(panel: Panel) -> None:
     assert any("3.0" in str(one["content"]) for one in panel.done(number))
 
 
+def test_the_filter_of_crashes_stops_a_cell_that_dies_in_c(panel: Panel) -> None:
+    panel.run("import ctypes")
+    panel.start()
+    panel.body("setExceptionBreakpoints", filters=["crashes"])
+    panel.begin("ctypes.memset(0x4141414141414141, 1, 8)")
+    stop = panel.event("stopped")
+    assert stop["reason"] == "exception" and stop["text"].startswith("SIGSEGV: a pointer that cannot be one")
+    assert places(panel.stack())[0][0].startswith("__memset")
+
+
 ENDS = ["kill gdb", "stop gdb", "stop the front", "interrupt", "restart", "kill the front", "kill the kernel"]
 
 
