@@ -37,6 +37,7 @@ from inspector.facts.stack import Frame
 from inspector.facts.wire import to_wire
 
 _GOES: Final = {"step": "step &", "next": "next &", "finish": "finish &", "continue": "continue &"}
+_NOWHERE: Final = "Cannot find bounds of current function"
 _DEPTH: Final = 200
 _CALLS_C: Final = re.compile(r"(^|/)(libffi|_ctypes|_cffi_backend)\b")
 _WAITS: Final = "take_gil"
@@ -157,7 +158,12 @@ class Editor:
         if how in ("step", "next") and any(not one.place["words"] for one in self._watches):
             self._to_another_line(thread)
             how = "continue"
-        gdb.execute(_GOES[how], to_string=True)
+        try:
+            gdb.execute(_GOES[how], to_string=True)
+        except gdb.error as error:
+            if _NOWHERE in str(error):
+                raise gdb.error("the thread stands in no known function: there is no line to step to") from None
+            raise
         return {}
 
     def _to_another_line(self, thread: int) -> None:

@@ -44,6 +44,8 @@ static PyObject *dies(PyObject *self, PyObject *how) {
     if (n == 0)
         *freed = 3; /* dies */
     assert(n != 1);
+    if (n == 4)
+        ((void (*)(void))8)();
     kill(getpid(), SIGSEGV);
     Py_RETURN_NONE;
 }
@@ -144,6 +146,14 @@ def test_a_crash_says_what_is_known_of_it(
     editor.ask("continue", threadId=stop["threadId"])
     assert editor.event("exited")["exitCode"] in (245, 250)
     assert not console(editor)
+
+
+def test_a_step_from_where_no_function_is_says_so(editor: Editor, tmp_path: Path) -> None:
+    launched(editor, tmp_path, filters=("crashes",), text=DIES.format(4))
+    thread = editor.event("stopped")["threadId"]
+    for command in ("next", "stepIn"):
+        assert "no known function" in editor.refused(command, threadId=thread)
+    editor.ask("disconnect", terminateDebuggee=True)
 
 
 @pytest.mark.parametrize(("text", "names"), [(DIES.format(0), ["SIGSEGV"]), ("raise SystemExit(3)\n", [])])
