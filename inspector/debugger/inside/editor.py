@@ -162,7 +162,7 @@ class Editor:
             gdb.execute(_GOES[how], to_string=True)
         except gdb.error as error:
             if _NOWHERE in str(error):
-                raise gdb.error("the thread stands in no known function: there is no line to step to") from None
+                raise gdb.error("the thread stands in no known function: no line to step to") from None
             raise
         return {}
 
