@@ -39,8 +39,8 @@ def _source(text: str) -> ast.expr | None:
         call = getattr(ast.parse(text).body[0], "value", None)
     except (SyntaxError, IndexError):
         return None
-    is_method = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
-    return call.func.value if is_method and call.func.attr in _METHODS else None
+    method = call.func if isinstance(call, ast.Call) else None
+    return method.value if isinstance(method, ast.Attribute) and method.attr in _METHODS else None
 
 
 def _root(source: ast.expr) -> str:
