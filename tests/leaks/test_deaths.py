@@ -59,12 +59,8 @@ static PyMemberDef members[] = {{"kept", T_OBJECT, offsetof(Box, kept), READONLY
 static PyType_Slot slots[] = {{Py_tp_init, init}, {Py_tp_dealloc, end}, {Py_tp_members, members}, {0}};
 static PyType_Spec Box_type = {"deaths.Box", sizeof(Box), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 """
-WAYS = dict(
-    (name, number)
-    for number, name in enumerate(
-        ("honest", "field", "type", "to_static", "to_heap", "to_list", "caches_type", "free_list", "later")
-    )
-)
+NAMES = "honest", "field", "type", "to_static", "to_heap", "to_list", "caches_type", "free_list", "later"
+WAYS = {name: number for number, name in enumerate(NAMES)}
 
 
 @pytest.fixture(scope="module")
