@@ -53,7 +53,7 @@ class PilImages(Adapter):
         shared = value == "computed" and bool(_readonly(x))
         wrapper = Layer(
             "wrapper",
-            f"{type_name(type(x))} {mode} {size}",
+            f"{type_name(type(x))} {mode} {_by(size)}",
             value=value,
             storage=there,
             title="cow" if shared else "owned",
@@ -78,6 +78,10 @@ def _pixel_bytes(x: Any) -> int | Unknown:
     mode, size = stored(x, "_mode"), stored(x, "_size")
     pixels = size[0] * size[1] if type(size) is tuple and len(size) == 2 else 0
     return pixels * _BYTES.get(mode, 4) if type(mode) is str else IN_C
+
+
+def _by(size: Any) -> str:
+    return f"{size[0]:,} × {size[1]:,}" if type(size) is tuple and len(size) == 2 else str(size)
 
 
 def _pixels(x: Any) -> Any:

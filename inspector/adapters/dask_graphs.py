@@ -65,7 +65,7 @@ class DaskGraphs(Adapter):
         counted = f"{len(there):,} of {total} blocks exist" if states else "an expression"
         wrapper = Layer(
             "wrapper",
-            f"dask {type_name(type(x))}",
+            f"{type_name(type(x))}{_element(x)}",
             value=value,
             storage="heap" if there else "none",
             title=self.owns(x) if there else "owned",  # type: ignore[arg-type]
@@ -150,6 +150,16 @@ def _count(x: Any) -> int | str:
     if (chunks := stored(x, "_Array__chunks")) is not None:
         return prod(len(axis) for axis in chunks)
     return sum(1 for _ in islice(_blocks(x), MOST_BLOCKS))
+
+
+def _element(x: Any) -> str:
+    """dtype and shape of an array, with ? for a length that is not known yet; "" for other collections."""
+    chunks = stored(x, "_Array__chunks")
+    if chunks is None:
+        return ""
+    lengths = (sum(axis) for axis in chunks)
+    shape = ", ".join(f"{n}" if n == n else "?" for n in lengths)
+    return f" {getattr(stored(x, '_meta'), 'dtype', '?')} ({shape}{',' if len(chunks) == 1 else ''})"
 
 
 def _logical(x: Any) -> int | Unknown:

@@ -232,6 +232,8 @@ class Loss:
     site: Site
     largest_error: float = 0.0
     """Of numbers that were only rounded: the largest difference, relative to the number; else 0."""
+    others: int = 0
+    """Compared elements that the same call changed by other rules, but for rounding."""
 
     @property
     def is_asked_for(self) -> bool:

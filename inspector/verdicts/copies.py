@@ -22,7 +22,11 @@ PAYLOAD_BYTES = 4096
 ITS_ARGUMENTS = Unknown("it is an argument's memory")
 TIMES = {"M": "datetime64", "m": "timedelta64"}
 """Their unit is not recorded."""
-KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex", "S": "bytes", "U": "str"}
+KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
+"""With the number of bits; the kinds of NumPy that have none stand in WORDS."""
+WORDS = {"V": "struct", "O": "objects", **TIMES}
+WIDTHS = {"S": 1, "U": 4}
+"""Bytes of a character of NumPy's texts."""
 
 
 def copies(evidence: Iterable[ByteEvidence]) -> tuple[Copy, ...]:
@@ -109,9 +113,14 @@ def _text(value: Value) -> str:
     span = value.spans[0] if value.spans else None
     if span is None or name in ("bytes", "bytearray"):
         return name
-    bits = f"{KINDS[span.kind]}{span.item_bytes * 8}" if span.kind in "biufc" and span.kind else ""
-    bits = bits or TIMES.get(span.kind, "")
-    return f"{name} {bits}".strip()
+    return f"{name} {_element(span.kind, span.item_bytes)}".strip()
+
+
+def _element(kind: str, bytes_: int) -> str:
+    """ "float64"; "U5" of texts of 5 characters."""
+    if kind in KINDS:
+        return f"{KINDS[kind]}{bytes_ * 8}"
+    return f"{kind}{bytes_ // WIDTHS[kind]}" if kind in WIDTHS else WORDS.get(kind, "")
 
 
 def _reason(seen: ByteEvidence, verdict: Verdict) -> tuple[str, str]:

@@ -31,8 +31,11 @@ def losses(evidence: Iterable[LossEvidence], seen: Iterable[Loss] = ()) -> tuple
         _place(loss) for loss in by_values if loss.rule == "null"
     }  # its bytes under the null say nothing
     found = [item.loss for item in evidence if _is_loss(item) and _place(item.loss) not in emptied]
+    of_calls = [loss for loss in by_values if loss.function]
     known = {(loss.rule, _place(loss)) for loss in found}
-    found += [loss for loss in by_values if (loss.rule, _place(loss)) not in known]
+    found += [loss for loss in of_calls if (loss.rule, _place(loss)) not in known]
+    lines = {(loss.rule, _place(loss)[:2]) for loss in found}
+    found += [loss for loss in by_values if not loss.function and (loss.rule, _place(loss)[:2]) not in lines]
     return tuple(sorted(found, key=lambda loss: (RANKS.index(loss.rule), -loss.lost * loss.times)))
 
 

@@ -147,7 +147,7 @@ def _changed(loss: Loss) -> str:
     if loss.elements <= 1:
         return "A value changed" if count == 1 else f"{count:,} values changed"
     least = "At least " if loss.confidence == "by sample" else ""
-    return f"{least}{loss.lost:,} of {loss.elements:,} values changed"
+    return f"{least}{loss.lost + loss.others:,} of {loss.elements:,} values changed"
 
 
 def _pair(loss: Loss) -> str:

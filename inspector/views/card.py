@@ -175,8 +175,17 @@ def _what(found: Any, facts: Mapping[str, Any]) -> Iterator[Span]:
         yield Span(f"({counted(parts.total, 'column')})")
     elif not isinstance(found.length, Unknown):
         yield Span(f"({counted(found.length, 'item')})")
+    else:
+        yield Span(_told(found, facts.get("materialization")))
     if not isinstance(found.preview, Unknown):
         yield Span(f" {clipped(found.preview, MOST_VALUE)}")
+
+
+def _told(found: Any, fact: Any) -> str:
+    """What the library's adapter adds to the type's name: "RGB 300 x 200" of an image."""
+    layers = getattr(fact, "layers", ())
+    of_type, _, more = layers[0].what.partition(" ") if layers else ("", "", "")
+    return more if of_type == short(found.type_name) else ""
 
 
 def _note(facts: Mapping[str, Any]) -> tuple[Span, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from asking import Look
 
+import inspector
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
@@ -40,6 +41,9 @@ def test_over_an_array_and_an_unknown_length(da: Any, look: Look) -> None:
     n = np.arange(10.0)
     told = look(da.from_array(n, chunks=5))
     assert told.layers[0].value == "computed"
+    first = str(inspector.inspect(da.from_array(n, chunks=5))).splitlines()[:2]
+    assert first[0].endswith("Array float64 (10,)")
+    assert first[1].strip() == "Its 2 blocks exist already, 80 B: compute() only joins them."
     x = da.from_array(n, chunks=5)
     told = look(x[x > 3])
     assert told.state == "lazy" and isinstance(told.logical_bytes, Unknown)

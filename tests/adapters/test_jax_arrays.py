@@ -9,6 +9,7 @@ import pytest
 from apart import printed
 from asking import Tell, adapter
 
+import inspector
 from inspector import _native
 from inspector.adapters.registry import numbers
 from inspector.facts.unknown import Unknown
@@ -123,3 +124,12 @@ def test_a_look_starts_no_backend() -> None:
         "print(found.layers(shape).layers[0].value, problems(), dict(xla_bridge._backends))"
     )
     assert printed("-c", program) == "abstract () {}\n"
+
+
+@pytest.mark.skipif(not TELLS_ADDRESS, reason="not on CPython: jax before 0.10 tells no address of its own")
+def test_a_view_of_it_says_why_it_cannot_be_written() -> None:
+    x = ready(jnp.arange(8, dtype=jnp.float32))
+    view = np.asarray(x)
+    said = [one.text for one in inspector.inspect(view).answers.rows]
+    assert said[0].startswith("A view of") and "`x`" in said[0]
+    assert said[1] == "Read-only because JAX's arrays never change; `view.copy()` gives a writable copy."

@@ -45,6 +45,27 @@ def test_items_of_narrower_types() -> None:
     assert (rule, lost) == ("overflow", 2) or (before, lost) == ("0.1", 2)
 
 
+def test_texts_that_an_array_has_no_room_for() -> None:
+    setup = "x = np.array(['ab', 'cd']); y = np.array(['q', 'longer']); s = np.array([b'ab'])"
+    assert losses(setup, "x[1] = 'xyz'") == [("cut", "'xyz'", "'xy'", 1, one_line.LINE)]
+    assert losses(setup, "x[:] = y") == [("cut", "'longer'", "'lo'", 1, one_line.LINE)]
+    assert losses(setup, "s[0] = b'abc'")[0][:3] == ("cut", "b'abc'", "b'ab'")
+    assert losses(setup, "x[0] = 'z'") == []
+
+
+def test_fields_of_an_array_of_structs() -> None:
+    setup = "x = np.zeros(3, dtype=[('n', int), ('t', 'f8')]); y = np.array([1.5, 2.0, 3.0])"
+    assert losses(setup, "x['n'] = y") == [("fraction", "1.5", "1", 1, one_line.LINE)]
+    assert losses(setup, "x['n'][2] = 0.5") == [("fraction", "0.5", "0", 1, one_line.LINE)]
+    assert losses(setup, "x['t'] = y") == []
+
+
+def test_elements_that_one_call_changed_in_two_ways_are_counted_together() -> None:
+    setup = "x = np.array([1.0, float('nan'), 3e20])"
+    t = one_line.traced(setup, "y = x.astype('int64')", {"np": np})
+    assert "2 of 3 values changed" in str(t)
+
+
 def test_a_line_that_raises_loses_nothing() -> None:
     setup = "x = np.arange(9)"
     t = f"{setup}\ndef f():\n    try:\n        x[0] = float('nan')\n    except ValueError:\n        pass"

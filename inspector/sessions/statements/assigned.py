@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from inspector.adapters.base import Elements
-from inspector.adapters.columns import cast
+from inspector.adapters.columns import Cast, cast
 from inspector.adapters.formats import letter
 from inspector.facts.conversion import Loss
 from inspector.facts.statements import Written
@@ -25,10 +25,13 @@ from inspector.sessions.statements.syntax import tree
 MOST_BYTES: Final = 1 << 24
 """Of more elements nothing is said."""
 _NUMBERS: Final = "biuf"
+_TEXTS: Final = "US"
+_KINDS: Final = f"{_NUMBERS}{_TEXTS}V"
+"""Kinds of elements that are read, V for those with fields."""
 _ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
-_PLAIN: Final = (int, float, bool)
+_PLAIN: Final = (int, float, bool, str, bytes)
 
 
 class Assigned(NamedTuple):
@@ -88,8 +91,13 @@ def _typestr(block: Elements) -> str:
 
 
 def _array(node: ast.expr, frame: FrameType, np: Any) -> Any:
-    """An object of one block of numbers, as an array over it."""
+    """An array of NumPy's or a part of one, or an object of one block of numbers as an array over it."""
+    if isinstance(node, ast.Subscript):
+        return np.asarray(_array(node.value, frame, np)[_index(node.slice, frame, np)])
     found = values.read(frame, ast.unparse(node)) if isinstance(node, (ast.Name, ast.Attribute)) else ()
+    is_array = found and type(found[0]) is np.ndarray and found[0].nbytes <= MOST_BYTES
+    if is_array and found[0].dtype.kind in _KINDS:
+        return found[0]
     blocks = elements_of(found[0]) if found and type(found[0]) not in (list, tuple, dict) else ()
     numbers = len(blocks) == 1 and blocks[0].numeric and letter(blocks[0].typestr)
     if not numbers or blocks[0].range.bytes > MOST_BYTES or blocks[0].itemsize_bytes > 8:
@@ -105,7 +113,7 @@ def _index(node: ast.expr, frame: FrameType, np: Any) -> Any:
     if isinstance(node, ast.Slice):
         ends = (node.lower, node.upper, node.step)
         return slice(*(None if one is None else _number(one, frame) for one in ends))
-    if isinstance(node, ast.Constant) and node.value in (None, ...):
+    if isinstance(node, ast.Constant) and (node.value in (None, ...) or type(node.value) is str):
         return node.value
     try:
         return _number(node, frame)
@@ -114,7 +122,7 @@ def _index(node: ast.expr, frame: FrameType, np: Any) -> Any:
 
 
 def _number(node: ast.expr, frame: FrameType) -> Any:
-    """A number of Python's own."""
+    """A number or a text of Python's own."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_number(node.operand, frame)
     if isinstance(node, ast.BinOp) and (done := _ARITHMETIC.get(type(node.op))):
@@ -131,8 +139,6 @@ def _value(node: ast.expr, frame: FrameType, np: Any) -> Any:
     """The right side: a number, a list of numbers, an array, or a part of one."""
     if isinstance(node, ast.List):
         return np.array([_number(one, frame) for one in node.elts])
-    if isinstance(node, ast.Subscript):
-        return np.asarray(_array(node.value, frame, np)[_index(node.slice, frame, np)])
     try:
         return np.asarray(_number(node, frame))
     except _Unread:
@@ -142,13 +148,23 @@ def _value(node: ast.expr, frame: FrameType, np: Any) -> Any:
 def _compared(
     written: Written, owner: str, node: ast.expr, items: Any, source: Any, np: Any
 ) -> Assigned | None:
-    if source.dtype.kind not in _NUMBERS or items.dtype.kind not in _NUMBERS or not items.size:
+    kinds = {source.dtype.kind, items.dtype.kind}
+    if not items.size or not (kinds <= {*_NUMBERS} or kinds in ({"U"}, {"S"})):
         return None
     given = np.broadcast_to(source, items.shape)
     with np.errstate(all="ignore"):
         if not np.array_equal(given.astype(items.dtype), items, equal_nan=items.dtype.kind == "f"):
             return None
     whole = source.ndim > 0 and source.size == items.size
-    lost = cast(np.ravel(given), np.ravel(items))
+    lost = (_cut if kinds & {*_TEXTS} else cast)(np.ravel(given), np.ravel(items))
     loss = loss_of(written, "item assignment", lost, items.size) if lost is not None else None
     return Assigned(owner, ast.unparse(node), items.nbytes if whole else 0, loss)
+
+
+def _cut(given: Any, items: Any) -> Cast | None:
+    """Of texts that were cut to the length that the array has room for."""
+    lost = (given != items).nonzero()[0]
+    if not len(lost):
+        return None
+    before, after = (repr(some[lost[0]].item()) for some in (given, items))
+    return Cast("cut", (before, after, int(lost[0]), len(lost)), len(items), 0.0)

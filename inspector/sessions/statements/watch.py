@@ -22,6 +22,7 @@ from inspector.sessions.statements.frames import is_expression, is_generated, li
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed
 from inspector.sessions.statements.packed import rounded
+from inspector.sessions.statements.widened import has_floats, integers, replaced, widened
 from inspector.tracing.events.source import Source, written_as
 
 MOST_PASSES: Final = 6
@@ -48,6 +49,8 @@ class _Open:
     """The call of Python's own functions for files and sockets that its right side is."""
     nulls: dict[str, Masks]
     """Operand -> where it has nulls, if the statement may make more."""
+    whole: dict[str, Any]
+    """Operand -> its integers that no float is, if they may be gone after the statement."""
     items: Assigned | None = None
     """What it assigned to items, once it has ended."""
 
@@ -159,7 +162,8 @@ class StatementWatch:
         of = library(frame, written.library)
         inside = frame.f_code.co_name if frame.f_code.co_flags & CO_OPTIMIZED else ""
         call = kernel.called(written, frame)
-        return _Open(written, operands, targets, of, self._calls, inside, call, _nulls(written, frame))
+        whole = replaced(written, {name: had.blocks for name, had in operands.items()})
+        return _Open(written, operands, targets, of, self._calls, inside, call, _nulls(written, frame), whole)
 
     def _lose(self, found: Iterator[Loss]) -> None:
         for one in found:
@@ -178,10 +182,26 @@ class StatementWatch:
             self._changed(running, frame, {id(value) for _, value in bound})
         for path, value in bound:
             self._note(running, frame, path, value)
+        new = [value for path, value in bound if running.targets.get(path) != id(value)]
+        self._widened(running, frame, new)
         for name, had in running.nulls.items():
             now = values.named(frame, name)
             for other in [value for _, value in bound] or now:
                 self._lose(changed(running.written, had, other, now[0] if now else other))
+
+    def _widened(self, running: _Open, frame: FrameType, made: list[Any]) -> None:
+        """Note integers that are floats in what a statement bound, or whose items it assigned."""
+        had = {name: one.blocks for name, one in running.operands.items()}
+        now = {name: held[0] for name in had if (held := values.named(frame, name))}
+        gone = [name for name in had if id(now.get(name)) != running.operands[name].address]
+        if any(has_floats(had[name]) for name in gone):
+            return  # that the floats were not in it cannot be told any more
+        given = [blocks for name, blocks in had.items() if name not in gone]
+        late = [] if running.whole else [integers(blocks) for blocks in given]
+        changed = made if late or gone else [now[name] for name in running.whole]
+        for whole in (*late, *running.whole.values()):
+            for blocks in map(elements.elements_of, changed if whole is not None else ()):
+                self._lose(widened(running.written, whole, given, blocks))
 
     def _note(self, running: _Open, frame: FrameType, target: str, value: Any) -> None:
         written = running.written

@@ -44,9 +44,18 @@ def losses(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
             times[group] += 1
             if group not in found:
                 asked = _asked(events, nesting, head, inner, key)
-                found[group] = _evidence(events, nesting, row, head, asked)
+                others = _others(events, rows[heads == head].tolist(), row)
+                found[group] = _evidence(events, nesting, row, head, asked, others)
     told = tuple(_counted(one, times[group]) for group, one in found.items())
     return (*told, *narrowed(events, nesting))
+
+
+def _others(events: Events, of_call: list[int], row: int) -> int:
+    """Elements of the same argument that the same call changed by other rules, but for rounding."""
+    argument = events.records[row]["slot"]
+    records = [one for one in map(events.records.__getitem__, of_call) if one["slot"] == argument]
+    records = [one for one in records if one["func"] != events.records[row]["func"]]
+    return sum(int(one["aux"]) for one in records if _native.LOSS_RULES[int(one["func"])] != "precision")
 
 
 def _asked(
@@ -87,7 +96,9 @@ def _key(record: Any) -> tuple[int, ...]:
     return tuple(int(record[name]) for name in ("func", "obj", "val", "aux", "start", "type"))
 
 
-def _evidence(events: Events, nesting: Nesting, row: int, at: int, asked: tuple[str, ...]) -> LossEvidence:
+def _evidence(
+    events: Events, nesting: Nesting, row: int, at: int, asked: tuple[str, ...], others: int
+) -> LossEvidence:
     call, owner = int(nesting.heads[at]), int(nesting.owner[at])
     record, head = events.records[row], events.records[call]
     is_capi = bool(head["kind"] == KINDS["CAPI"])
@@ -109,6 +120,7 @@ def _evidence(events: Events, nesting: Nesting, row: int, at: int, asked: tuple[
         confidence="certain" if compared == elements else "by sample",
         site=events.sites[events.site[int(nesting.heads[owner]) if inside else call]],
         largest_error=capi_rows.as_single(int(record["code"])),
+        others=others,
     )
     fills = bool(record["flags"] & FLAGS["FILL"])
     return LossEvidence(loss, bool(record["val"]) and not fills, is_capi, asked)

@@ -27,6 +27,7 @@ from inspector.verdicts.answers.words import (
     listed,
     number,
     root,
+    untold,
 )
 
 Facts = Mapping[str, Any]
@@ -53,6 +54,7 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         _view,
         _blocks,
         virtual,
+        _all_there,
         _owner,
         _without_buffer,
         _not_told,
@@ -109,7 +111,7 @@ def _view(facts: Facts) -> Iterator[Answer]:
     buffer = known(facts, "buffer")
     if buffer is None or buffer.owns is not False:
         return
-    base = root(buffer) or _untold(buffer)
+    base = root(buffer) or untold(buffer)
     if base is None:
         return
     part = "no element of it" if buffer.logical_bytes == 0 else _part(facts, buffer, base)
@@ -124,12 +126,6 @@ def _view(facts: Facts) -> Iterator[Answer]:
         return
     text = f"A view of {_of_whom(base)}{f': {part}' if part else ''}{_mask(facts)}."
     yield answer("view-of", text, "buffer.holders", "layout.strides_bytes", about=(name,))
-
-
-def _untold(buffer: Buffer) -> Holder | None:
-    """A base that does not tell whether it owns the bytes, of which it has all: a series of polars."""
-    base = buffer.holders[0] if len(buffer.holders) == 1 else None
-    return base if base is not None and isinstance(base.owns, Unknown) and is_whole(buffer, base) else None
 
 
 def _mask(facts: Facts) -> str:
@@ -254,6 +250,21 @@ def _not_told(facts: Facts) -> Iterator[Answer]:
     elif (total := number(buffer.logical_bytes)) and buffer.owns != NOT_ASKED:
         text = f"Has {size(total)}; whose they are is not known: {buffer.owns.reason}."
         yield answer("owner-not-told", text, "buffer.owns", certain=False, costs_bytes=total)
+
+
+def _all_there(facts: Facts) -> Iterator[Answer]:
+    """A graph whose blocks all exist already, each an object of its own: dask over ndarrays."""
+    fact = known(facts, "materialization")
+    if fact is None or fact.state != "shared-foreign":
+        return
+    blocks = [layer.what for layer in fact.layers if layer.level == "buffer"]
+    if fact.layers[0].value == "computed" and blocks and all(one.startswith("block ") for one in blocks):
+        count = len(blocks) + fact.layers_left_out
+        total = f", {size(number(fact.logical_bytes))}" if number(fact.logical_bytes) else ""
+        text = f"Its block exists already{total}."
+        if count > 1:
+            text = f"Its {count:,} blocks exist already{total}: compute() only joins them."
+        yield answer("all-there", text, "materialization.layers")
 
 
 def _blocks(facts: Facts) -> Iterator[Answer]:

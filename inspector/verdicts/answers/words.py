@@ -69,6 +69,14 @@ def root(buffer: Buffer) -> Holder | None:
     return owning[0] if len(owning) == 1 and not _is_outside(buffer, owning[0]) else None
 
 
+def untold(buffer: Buffer) -> Holder | None:
+    """A base that does not tell whether it owns the bytes, of which it has all: a series of polars."""
+    *between, base = buffer.holders or (None,)
+    if base is None or any(holder.owns is not False for holder in between):
+        return None
+    return base if isinstance(base.owns, Unknown) and is_whole(buffer, base) else None
+
+
 def _is_outside(buffer: Buffer, holder: Holder) -> bool:
     """Whether bytes lie outside those that their base owns, as in an object with a false base."""
     part, whole = buffer.range, holder.range

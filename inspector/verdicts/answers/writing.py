@@ -21,6 +21,7 @@ from inspector.verdicts.answers.words import (
     listed,
     number,
     root,
+    untold,
 )
 
 Facts = Mapping[str, Any]
@@ -77,7 +78,7 @@ def _views(facts: Facts) -> Iterator[str]:
 
 def _read_only(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
     """A view that cannot be written: why, and how to get one that can."""
-    base = root(buffer)
+    base = root(buffer) or untold(buffer)
     if (
         buffer.readonly is not True
         or buffer.owns is not False
@@ -107,6 +108,8 @@ def _why(name: str, facts: Facts, buffer: Buffer, base: Holder | None) -> tuple[
             f"{code(holder_name(base)) if holder_name(base) else 'its base'} is {bare}, which never change",
             own,
         )
+    if bare == "ArrayImpl":
+        return "JAX's arrays never change", own
     if library(base.shown_by_type or base.type_name) == "Arrow":
         return "Arrow's buffers never change", own
     if base.readonly is True and holder_name(base):

@@ -40,8 +40,8 @@ def brief(copy: Copy) -> str:
 
 
 def _kind(side: str) -> str:
-    """The element kind of an array; "objects" where it has none, as of NumPy's object arrays."""
-    return _ARRAYS.sub("", side) or "objects"
+    """The element kind of an array; the type of what has none."""
+    return _ARRAYS.sub("", side) or side
 
 
 def _many(count: str, kind: str) -> str:
