@@ -24,7 +24,8 @@ PLAIN = ("overflow", "sign", "precision", "embedded NUL", "cut")
 def losses(evidence: Iterable[LossEvidence], seen: Iterable[Loss] = ()) -> tuple[Loss, ...]:
     """The losses, the worst first. A result of zeros or whole numbers may be computed, so it is no proof.
 
-    `seen`: those that the values of the statements showed.
+    `seen`: those that the values of the statements showed; those without a function are told only where no
+    call's are.
     """
     by_values = tuple(seen)
     emptied = {
@@ -34,8 +35,15 @@ def losses(evidence: Iterable[LossEvidence], seen: Iterable[Loss] = ()) -> tuple
     of_calls = [loss for loss in by_values if loss.function]
     known = {(loss.rule, _place(loss)) for loss in found}
     found += [loss for loss in of_calls if (loss.rule, _place(loss)) not in known]
-    lines = {(loss.rule, _place(loss)[:2]) for loss in found}
-    found += [loss for loss in by_values if not loss.function and (loss.rule, _place(loss)[:2]) not in lines]
+    places = {(loss.rule, _place(loss)[:2]) for loss in found}
+    values = {(loss.rule, loss.before, loss.after) for loss in found}  # a function's, told in its own line
+    found += [
+        loss
+        for loss in by_values
+        if not loss.function
+        and (loss.rule, _place(loss)[:2]) not in places
+        and (loss.rule, loss.before, loss.after) not in values
+    ]
     return tuple(sorted(found, key=lambda loss: (RANKS.index(loss.rule), -loss.lost * loss.times)))
 
 

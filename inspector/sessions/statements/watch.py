@@ -22,7 +22,7 @@ from inspector.sessions.statements.frames import is_expression, is_generated, li
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed
 from inspector.sessions.statements.packed import rounded
-from inspector.sessions.statements.widened import has_floats, integers, replaced, widened
+from inspector.sessions.statements.widened import lost_digits, replaced
 from inspector.tracing.events.source import Source, written_as
 
 MOST_PASSES: Final = 6
@@ -183,25 +183,12 @@ class StatementWatch:
         for path, value in bound:
             self._note(running, frame, path, value)
         new = [value for path, value in bound if running.targets.get(path) != id(value)]
-        self._widened(running, frame, new)
+        after = {name: held[0] for name in running.operands if (held := values.named(frame, name))}
+        self._lose(lost_digits(running.written, running.whole, running.operands, after, new))
         for name, had in running.nulls.items():
             now = values.named(frame, name)
             for other in [value for _, value in bound] or now:
                 self._lose(changed(running.written, had, other, now[0] if now else other))
-
-    def _widened(self, running: _Open, frame: FrameType, made: list[Any]) -> None:
-        """Note integers that are floats in what a statement bound, or whose items it assigned."""
-        had = {name: one.blocks for name, one in running.operands.items()}
-        now = {name: held[0] for name in had if (held := values.named(frame, name))}
-        gone = [name for name in had if id(now.get(name)) != running.operands[name].address]
-        if any(has_floats(had[name]) for name in gone):
-            return  # that the floats were not in it cannot be told any more
-        given = [blocks for name, blocks in had.items() if name not in gone]
-        late = [] if running.whole else [integers(blocks) for blocks in given]
-        changed = made if late or gone else [now[name] for name in running.whole]
-        for whole in (*late, *running.whole.values()):
-            for blocks in map(elements.elements_of, changed if whole is not None else ()):
-                self._lose(widened(running.written, whole, given, blocks))
 
     def _note(self, running: _Open, frame: FrameType, target: str, value: Any) -> None:
         written = running.written

@@ -16,6 +16,8 @@ from inspector.facts.statements import Written
 from inspector.objects.sharing.meetings import Blocks
 from inspector.objects.sharing.values import gathered
 from inspector.sessions.statements.converted import site
+from inspector.sessions.statements.elements import elements_of
+from inspector.sessions.statements.values import Before
 
 MOST_BYTES: Final = 1 << 18
 """Of longer blocks nothing is said."""
@@ -39,12 +41,26 @@ def replaced(written: Written, operands: dict[str, Blocks]) -> dict[str, Any]:
     return {name: integers(blocks) for name, blocks in operands.items()} if is_gone else {}
 
 
-def has_floats(blocks: Blocks) -> bool:
-    """Whether some of them are doubles."""
-    return any(letter(one.typestr) == "d" for one in blocks)
+def lost_digits(
+    written: Written, whole: dict[str, Any], operands: dict[str, Before], now: dict[str, Any], new: list[Any]
+) -> Iterator[Loss]:
+    """Integers that are floats in what a statement bound, or in an operand whose items it assigned.
+
+    `whole`: as `replaced` gave it; `now`: what the operands' names have after the statement; `new`: the
+    objects that it bound.
+    """
+    gone = {name for name, had in operands.items() if id(now.get(name)) != had.address}
+    if any(letter(block.typestr) == "d" for name in gone for block in operands[name].blocks):
+        return  # that the floats were not in it cannot be told any more
+    given = [had.blocks for name, had in operands.items() if name not in gone]
+    late = [] if whole else [integers(blocks) for blocks in given]
+    made = new if late or gone else [now[name] for name in whole]
+    for some in (one for one in (*late, *whole.values()) if one is not None):
+        for value in made:
+            yield from _widened(written, some, given, elements_of(value))
 
 
-def widened(written: Written, integers: Any, given: Iterable[Blocks], made: Blocks) -> Iterator[Loss]:
+def _widened(written: Written, integers: Any, given: Iterable[Blocks], made: Blocks) -> Iterator[Loss]:
     """At most one loss: integers of an operand that are floats in what a statement made of it.
 
     `given`: the blocks of all operands.

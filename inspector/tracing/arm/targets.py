@@ -108,7 +108,7 @@ class Targets:
             name
             for name, module in list(sys.modules.items())
             if type(module) is ModuleType
-            and (known := (id(names := module.__dict__), len(names))) != walked(name)
+            and (known := (id(module.__dict__), len(module.__dict__))) != walked(name)
             and known != passed(name)
         ]
         files: dict[str, list[type]] = by_file() if any(map(_library, fresh)) else {}
