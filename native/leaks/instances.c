@@ -76,6 +76,7 @@ UNSANITIZED void instances_freed(uintptr_t block) {
             *now = (death){.object = (uintptr_t)object, .type = row->named, .place = running_where_held()};
             now->is_collected = compat_is_collecting();
             size_t bytes = (size_t)Py_TYPE(object)->tp_basicsize - sizeof *object;
+            bytes = Py_MIN(bytes, stop - (uintptr_t)(object + 1)); // of what only looks like an instance
             memcpy(now->fields, object + 1, Py_MIN(bytes, sizeof now->fields));
             return;
         }
