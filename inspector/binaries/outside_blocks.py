@@ -75,6 +75,7 @@ class OutsideBlocks:
             return pool, POOL_BYTES
         before, word, *_ = self._words(_CHUNK, at)
         size = word - _ALONE
+        size += _CHUNK.size if size % PAGE == PAGE - _CHUNK.size else 0  # newer ones do not count the header
         if before == 0 and size % PAGE == 0 and _ALONE_BYTES <= size <= stop - at:
             return ((ALONE, size, 1),), size
         return (), PAGE
