@@ -113,7 +113,8 @@ def _text(value: Value) -> str:
     span = value.spans[0] if value.spans else None
     if span is None or name in ("bytes", "bytearray"):
         return name
-    return f"{name} {_element(span.kind, span.item_bytes)}".strip()
+    is_told = span.kind != "V" or name == "ndarray"  # others give it to what they do not tell
+    return f"{name} {_element(span.kind, span.item_bytes) if is_told else ''}".strip()
 
 
 def _element(kind: str, bytes_: int) -> str:

@@ -209,7 +209,7 @@ def test_growth_of_another_process_is_told_by_row() -> None:
         finally:
             child.kill()
     found = report.growth
-    said = r"Process \d+ grew by .+ MB in [12]\.\d s, .+ .B a minute: \d+ MB more anonymous memory, .+\."
+    said = r"Process \d+ grew by .+ MB in [12]\.\d s, .+ .B a minute: \d+ MB more in its heap, .+\."
     assert re.fullmatch(said, report.answers.rows[0].text)
     assert found.resident_bytes > 3_000_000 and found.sources == ()
     assert sum(row.bytes for row in found.rows) == pytest.approx(found.resident_bytes, rel=0.1)
