@@ -96,4 +96,4 @@ def test_a_worn_loop_costs_little_more_than_bare() -> None:
     bare = min(worked() for _ in range(5))
     with inspector.trace():
         watched = min(worked() for _ in range(5))
-    assert watched < 2 * bare
+    assert watched < 2.5 * bare
