@@ -235,9 +235,8 @@ def _suspect(
     masks = _native.LEDGER_FLAGS
     certain = sum(one.references for one in owners if one.certain)
     died = bool(flags & (masks["DEAD"] | masks["LISTED"]))
-    fresh = bool(
-        flags & masks["FRESH"]
-    )  # then a field that was set anew before its object died proves nothing
+    # Of a fresh one, a field that was set anew before its object died proves nothing.
+    fresh = bool(flags & masks["FRESH"])
     return Suspect(
         shown=kind.rpartition(".")[2] if subject is None or died else shown(subject),
         type_name=kind,

@@ -142,14 +142,14 @@ def _better(line: HostLine, one: Converted) -> Iterator[str]:
             yield f"`as.list({name})` crosses as a dict with the names"
         elif change.what == "items" and one.to_python:
             yield f"`unname({name})` crosses as a list of all items"
-        elif (
-            change.what == "attributes"
-            and change.before.startswith(("dim ", "time zone "))
-            and (
-                not change.after.startswith(f"{change.before}, ")  # a name that R does not know
-            )
-        ):
+        elif _can_be_kept(change):
             yield _kept(line, one, change, name)
+
+
+def _can_be_kept(change: ValueChange) -> bool:
+    """Whether it is the rows of a matrix, or a zone by a name that R knows."""
+    is_known = not change.after.startswith(f"{change.before}, ")
+    return change.what == "attributes" and change.before.startswith(("dim ", "time zone ")) and is_known
 
 
 def _kept(line: HostLine, one: Converted, change: ValueChange, name: str) -> str:

@@ -63,7 +63,7 @@ def test_fields_of_an_array_of_structs() -> None:
 def test_elements_that_one_call_changed_in_two_ways_are_counted_together() -> None:
     setup = "x = np.array([1.0, float('nan'), 3e20])"
     t = one_line.traced(setup, "y = x.astype('int64')", {"np": np})
-    assert "2 of 3 values changed" in str(t)
+    assert str(t).strip().startswith("2 of 3 values changed in line")
 
 
 def test_a_line_that_raises_loses_nothing() -> None:

@@ -35,18 +35,25 @@ KEPT = (
 )
 
 
-def lost(line: str) -> list[Any]:
+def traced(line: str) -> Any:
+    return one_line.traced(SETUP, line, {"pd": pd, "np": np})
+
+
+def lost(t: Any) -> list[Any]:
     """What a line lost, as (rule, before, after, how many)."""
-    t = one_line.traced(SETUP, line, {"pd": pd, "np": np})
     found = [one for row in t.statements.rows for one in row.losses]
     return [(one.rule, one.before, one.after, one.lost) for one in found]
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_an_integer_without_its_last_digits_is_told(line: str) -> None:
-    assert lost(line) == [("precision", str(BIG), repr(float(BIG)), 1)]
+    t = traced(line)
+    assert lost(t) == [("precision", str(BIG), repr(float(BIG)), 1)]
+    assert (
+        f"value changed in line {one_line.LINE}: {BIG}" in str(t).replace("values", "value").splitlines()[0]
+    )
 
 
 @pytest.mark.parametrize("line", KEPT)
 def test_integers_that_stay_and_floats_that_were_there_are_no_loss(line: str) -> None:
-    assert lost(line) == []
+    assert lost(traced(line)) == []

@@ -4,6 +4,7 @@
 import ast
 from typing import Any, Final, NamedTuple
 
+from inspector.sessions.statements.syntax import tree
 from inspector.sessions.statements.values import Before
 
 _METHODS: Final = ("tolist", "to_list", "to_pylist")
@@ -35,10 +36,7 @@ def listed(text: str, value: Any, operands: dict[str, Before]) -> Listed | None:
 
 def _source(text: str) -> ast.expr | None:
     """The expression whose method is the right side of a statement."""
-    try:
-        call = getattr(ast.parse(text).body[0], "value", None)
-    except (SyntaxError, IndexError):
-        return None
+    call = getattr(tree(text), "value", None)
     method = call.func if isinstance(call, ast.Call) else None
     return method.value if isinstance(method, ast.Attribute) and method.attr in _METHODS else None
 

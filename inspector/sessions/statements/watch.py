@@ -183,8 +183,9 @@ class StatementWatch:
         for path, value in bound:
             self._note(running, frame, path, value)
         new = [value for path, value in bound if running.targets.get(path) != id(value)]
-        after = {name: held[0] for name in running.operands if (held := values.named(frame, name))}
-        self._lose(lost_digits(running.written, running.whole, running.operands, after, new))
+        if new or running.whole:
+            after = {name: held[0] for name in running.operands if (held := values.named(frame, name))}
+            self._lose(lost_digits(running.written, running.whole, running.operands, after, new))
         for name, had in running.nulls.items():
             now = values.named(frame, name)
             for other in [value for _, value in bound] or now:

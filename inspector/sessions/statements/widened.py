@@ -50,14 +50,20 @@ def lost_digits(
     objects that it bound.
     """
     gone = {name for name, had in operands.items() if id(now.get(name)) != had.address}
-    if any(letter(block.typestr) == "d" for name in gone for block in operands[name].blocks):
+    if any(_has_floats(operands[name].blocks) for name in gone):
         return  # that the floats were not in it cannot be told any more
     given = [had.blocks for name, had in operands.items() if name not in gone]
-    late = [] if whole else [integers(blocks) for blocks in given]
-    made = new if late or gone else [now[name] for name in whole]
-    for some in (one for one in (*late, *whole.values()) if one is not None):
-        for value in made:
-            yield from _widened(written, some, given, elements_of(value))
+    changed = [now[name] for name in whole if name not in gone]
+    made = [some for some in map(elements_of, (*new, *changed)) if _has_floats(some)]
+    if not made:
+        return
+    for one in whole.values() if whole else map(integers, given):
+        for blocks in made if one is not None else ():
+            yield from _widened(written, one, given, blocks)
+
+
+def _has_floats(blocks: Blocks) -> bool:
+    return any(letter(one.typestr) == "d" for one in blocks)
 
 
 def _widened(written: Written, integers: Any, given: Iterable[Blocks], made: Blocks) -> Iterator[Loss]:

@@ -77,9 +77,8 @@ def _larger_buffers(name: str, own: int, facts: Facts) -> Iterator[Answer]:
     """A slice of buffers that are no objects of Python: Arrow's."""
     fact = known(facts, "materialization")
     whole = number(fact.retained_bytes) if fact is not None else 0
-    if (
-        not own or not is_much(own, whole, facts) or known(facts, "autograd") is not None
-    ):  # that counts its graph
+    counts_graph = known(facts, "autograd") is not None
+    if not own or counts_graph or not is_much(own, whole, facts):
         return
     text = f"Shows {size(own)} of larger buffers: while {called(name)} lives, all {size(whole)} of them stay."
     yield answer("keeps-buffer", text, "materialization.retained_bytes", about=(name,), costs_bytes=whole)
