@@ -1004,6 +1004,20 @@ LOSS_RULES: tuple[str, ...]
 SPAN_UNITS: tuple[str, ...]
 """Ways in which a conversion changes an element: `func` of a LOSS record is an index."""
 
+# native/trace/values/stores.c
+def stores_watch(callback: Callable[[Any, Any, Any], object], /, *types: type) -> None:
+    """Call back with (owner, key, value) after each `owner[key] = value` of this thread, while wanted.
+
+    Only types that store by a C function are watched, until `stores_end`. Nothing is called before
+    `stores_want(True)`.
+    """
+
+def stores_want(wanted: bool, /) -> None:
+    """Whether stores are to be told."""
+
+def stores_end() -> None:
+    """Tell none any more, and give the types their own functions again."""
+
 # native/trace/arm/sources.c, native/trace/capi/allocations.c
 ALLOCATORS: tuple[str, ...]
 """Functions that allocate memory: `func` of an ALLOCATION record is an index."""

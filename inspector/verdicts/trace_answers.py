@@ -15,6 +15,7 @@ from inspector.verdicts.advice.told import worth_a_change
 from inspector.verdicts.answers.words import answer
 from inspector.verdicts.graph_nodes import graphs
 from inspector.verdicts.host_answers import advice, host_answers
+from inspector.verdicts.losses import RANKS
 
 MOST_TEXT = 24
 """Characters of a value in a sentence."""
@@ -133,13 +134,12 @@ def _hosted(trace: Trace) -> Iterator[Answer]:
 
 
 def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
-    """Values of the user's that changed, the first one before and after."""
-    for row in rows:
-        for loss in row.losses:
-            if not loss.is_asked_for:
-                text = f"{_changed(loss)} in line {row.site.line}: {_pair(loss)}."
-                yield answer("values-changed", text, "statements.rows")
-                return
+    """The worst loss of values of the user's, with the first one before and after."""
+    found = [(row, loss) for row in rows for loss in row.losses if not loss.is_asked_for]
+    if found:
+        row, loss = min(found, key=lambda one: RANKS.index(one[1].rule))
+        text = f"{_changed(loss)} in line {row.site.line}: {_pair(loss)}."
+        yield answer("values-changed", text, "statements.rows")
 
 
 def _changed(loss: Loss) -> str:

@@ -5,10 +5,14 @@ from inspector.facts.conversion import Loss
 
 
 def told(loss: Loss) -> str:
-    """ "2 of 3 values changed: 300 → 44"; "2 of 3 values rounded, by at most 1.5e-08 of the value"."""
+    """ "2 of 3 values changed: 300 → 44"; "at least 2 of 3 values rounded, by at most 1.5e-08 of the value"
+
+    "At least" where a sample was compared.
+    """
     is_rounded = loss.is_asked_for and loss.largest_error
     count = loss.lost + (0 if is_rounded else loss.others)
-    many = f"{count:,} of {loss.elements:,} values" if loss.elements > 1 else "a value"
+    least = "at least " if loss.confidence == "by sample" else ""
+    many = f"{least}{count:,} of {loss.elements:,} values" if loss.elements > 1 else "a value"
     if is_rounded:
         return f"{many} rounded, by at most {rounding(loss)} of the value"
     return f"{many} changed: {loss.before} → {loss.after}"

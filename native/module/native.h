@@ -93,6 +93,7 @@ int error_no_memory(void);
     PART(reported_spans) \
     PART(calls) \
     PART(losses) \
+    PART(stores) \
     PART(methods) \
     PART(type_slots) \
     PART(foreign) \

@@ -7,6 +7,8 @@ import numpy as np
 import one_line
 import pytest
 
+from inspector import _native
+
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::RuntimeWarning")]
 INTS = "x = np.zeros(10, int); y = np.linspace(0, 1, 10); k = 3; mask = y > 0.5"
 LOSSES = (
@@ -70,7 +72,51 @@ def test_a_line_that_raises_loses_nothing() -> None:
     setup = "x = np.arange(9)"
     t = f"{setup}\ndef f():\n    try:\n        x[0] = float('nan')\n    except ValueError:\n        pass"
     assert losses(t, "f()") == []
-    assert losses(setup + "; v = 0.5", "x[1:3] = v, v") == []  # a tuple's code is not read
+
+
+CALLS = "def f():\n    y = [0]; y[0] = 2.5\n    return np.array([0.5, 2.0, 3.0])\n"
+STORED = (
+    ("x[1:3] = v, v", "fraction", "0.5", "0", 2),
+    ("x[:] = np.linspace(0, 1, 3)", "fraction", "0.5", "0", 1),
+    ("x[...] = f()", "fraction", "0.5", "0", 1),
+    ("x[f() > 1] = y * 3", "fraction", "4.5", "4", 1),
+    ("d['n'] = f()", "fraction", "0.5", "0", 1),
+    ("x[0] += 1.5", "fraction", "1.5", "1", 1),
+    ("x[x == 0] = y.sum()", "fraction", "1.5", "1", 3),
+    ("d['t'] = f()", "", "", "", 0),
+    ("x[:2] = np.array([1.0, 2.0])", "", "", "", 0),
+    ("x[f() > 1] += 2", "", "", "", 0),
+    ("b[:] = [0.5, 1.5, 2.5]", "", "", "", 0),
+    ("p[0] = 0.5", "", "", "", 0),
+)
+
+
+@pytest.mark.parametrize(("line", "rule", "before", "after", "lost"), STORED, ids=[one[0] for one in STORED])
+def test_what_no_name_holds_is_seen_when_it_is_stored(
+    line: str, rule: str, before: str, after: str, lost: int
+) -> None:
+    setup = (
+        "x = np.zeros(3, int); y = np.array([1.5, 0.0]); v = 0.5; b = [0, 0, 0]; d = np.zeros(3, 'i8,f8')\n"
+        "d.dtype.names = 'n', 't'; p = Own(3)\n"
+    )
+    own = "class Own(np.ndarray):\n    def __new__(cls, n): return np.zeros(n, 'i8').view(cls)\n"
+    own += "    def __setitem__(self, key, value): super().__setitem__(key, round(value))\n"
+    found = losses(CALLS + own + setup, line)
+    assert [one[:4] for one in found] == ([(rule, before, after, lost)] if rule else [])
+
+
+def test_a_trace_gives_the_types_their_own_store_again() -> None:
+    x = np.zeros(3, int)
+    assert len(losses("x = np.zeros(3, int)", "x[0] = 0.5")) == 1
+    seen: list[Any] = []
+    _native.stores_want(True)
+    x[0] = 2
+    _native.stores_watch(lambda *stored: seen.append(stored), np.ndarray)
+    x[1:] = 3
+    _native.stores_end()
+    x[2] = 4
+    assert [(one[0] is x, one[1], one[2]) for one in seen] == [(True, slice(1, None), 3)]
+    assert x.tolist() == [2, 3, 4]
 
 
 @pytest.mark.libraries

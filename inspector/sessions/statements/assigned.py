@@ -1,19 +1,21 @@
-"""Items that a statement assigns: `x[i:j] = y`, `x[0] = 2.7`, `x[mask] = y[k]`, compared after it ran.
+"""Items that a statement assigns: `x[i:j] = y`, `x[0] += 2.7`, `x["field"] = f()`, compared when stored.
 
-Both sides are read where their elements lie. Only names, constants, slices and arithmetic of Python's own
-numbers are evaluated, so no code of the user's runs.
+Owner, key and value are those that the store got, so what the statement computes needs no name. Elements are
+read where they lie; keys and values that are no numbers of Python's or NumPy's own are read as memory, so no
+code of the user's runs.
 """
 
 # SPDX-License-Identifier: MIT
 import ast
-import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from functools import lru_cache, partial
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
+from inspector import _native
 from inspector.adapters.base import Elements
-from inspector.adapters.columns import Cast, cast
+from inspector.adapters.columns import MOST_COMPARED, Cast, cast
 from inspector.adapters.formats import letter
 from inspector.facts.conversion import Loss
 from inspector.facts.statements import Written
@@ -28,10 +30,9 @@ _NUMBERS: Final = "biuf"
 _TEXTS: Final = "US"
 _KINDS: Final = f"{_NUMBERS}{_TEXTS}V"
 """Kinds of elements that are read, V for those with fields."""
-_ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-}  # fmt: skip
 _PLAIN: Final = (int, float, bool, str, bytes)
+_HELD: Final = (ast.Name, ast.Attribute, ast.Subscript, ast.List)
+"""Right sides whose elements were there before the statement, or are written in it."""
 
 
 class Assigned(NamedTuple):
@@ -47,7 +48,7 @@ class Assigned(NamedTuple):
 
 
 class _Unread(Exception):
-    """An expression that is not evaluated."""
+    """A key or a value that is not read."""
 
 
 class _Block:
@@ -61,27 +62,88 @@ class _Block:
         }  # fmt: skip
 
 
-def assigned(written: Written, frame: FrameType) -> Assigned | None:
-    """What a statement that just ran assigned to items of an array; None where that cannot be told."""
+class Stores:
+    """Sees what the statements that run in some frames store."""
+
+    def __init__(self) -> None:
+        self._written: dict[int, Written] = {}
+        self._found: dict[int, Assigned] = {}
+        self._is_busy = False
+        self._callback = partial(_native.lines_call, self._stored)
+
+    def opened(self, written: Written, frame: FrameType) -> None:
+        """A statement of a frame begins; the one before it is over."""
+        node = _of_items(written)
+        if node is not None:
+            _native.stores_watch(self._callback, *_types(node.value, frame))
+            self._written[id(frame)] = written
+            _native.stores_want(True)
+        elif self._written:
+            self.closed(frame)
+
+    def closed(self, frame: FrameType) -> Assigned | None:
+        """The frame's statement is over; what it stored last, if that can be told."""
+        if self._written.pop(id(frame), None) is not None:
+            _native.stores_want(bool(self._written))
+        return self._found.pop(id(frame), None)
+
+    def end(self) -> None:
+        """See no more."""
+        _native.stores_end()
+        self._written.clear()
+        self._found.clear()
+
+    def _stored(self, owner: Any, key: Any, value: Any) -> None:
+        frame = sys._getframe(1)
+        written = self._written.get(id(frame))
+        if written is None or self._is_busy:
+            return
+        self._is_busy = True
+        try:
+            found = assigned(written, owner, key, value)
+            if found is not None:
+                self._found[id(frame)] = found
+        finally:
+            self._is_busy = False
+
+
+def assigned(written: Written, owner: Any, key: Any, value: Any) -> Assigned | None:
+    """What a statement put into items of an object; None where that cannot be told."""
     np: Any = sys.modules.get("numpy")
-    node = _of_items(written.text) if written.kind == "assign" and np is not None else None
-    if node is None:
-        return None
-    target: Any = node.targets[0]
+    node: Any = tree(written.text)
+    target: Any = node.targets[0] if isinstance(node, ast.Assign) else node.target
     try:
-        items = _array(target.value, frame, np)[_index(target.slice, frame, np)]
-        source = _value(node.value, frame, np)
-        return _compared(written, ast.unparse(target.value), node.value, np.asarray(items), source, np)
-    except (_Unread, IndexError, TypeError, ValueError, OverflowError, ZeroDivisionError):
+        items, source = np.asarray(_array(owner, np)[_key(key, np)]), _value(value, np)
+        lost = _lost(items, source, np)
+    except (_Unread, AttributeError, IndexError, TypeError, ValueError, OverflowError):
         return None
+    loss = loss_of(written, "item assignment", lost, items.size) if lost is not None else None
+    is_copied = isinstance(node.value, _HELD) and source.ndim > 0 and source.size == items.size
+    return Assigned(
+        ast.unparse(target.value), ast.unparse(node.value), items.nbytes if is_copied else 0, loss
+    )
 
 
-def _of_items(text: str) -> ast.Assign | None:
-    """A statement that assigns to items of one object."""
-    node = tree(text)
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+@lru_cache(256)
+def _of_items(written: Written) -> ast.Subscript | None:
+    """The items that a statement assigns, if they are its one target."""
+    if written.kind not in ("assign", "augmented"):
         return None
-    return node if isinstance(node.targets[0], ast.Subscript) else None
+    node = tree(written.text)
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return targets[0] if len(targets) == 1 and isinstance(targets[0], ast.Subscript) else None
+
+
+def _types(owner: ast.expr, frame: FrameType) -> Iterator[type]:
+    """Types that may store: NumPy's arrays, and that of the object whose part has the items."""
+    np: Any = sys.modules.get("numpy")
+    if np is not None:
+        yield np.ndarray
+    while isinstance(owner, ast.Subscript):
+        owner = owner.value
+    found = values.read(frame, ast.unparse(owner)) if isinstance(owner, (ast.Name, ast.Attribute)) else ()
+    if found and type(found[0]) not in (list, dict):
+        yield type(found[0])
 
 
 def _typestr(block: Elements) -> str:
@@ -90,75 +152,50 @@ def _typestr(block: Elements) -> str:
     return f"{'|' if block.itemsize_bytes == 1 else '<'}{of}{block.itemsize_bytes}"
 
 
-def _array(node: ast.expr, frame: FrameType, np: Any) -> Any:
-    """An array of NumPy's or a part of one, or an object of one block of numbers as an array over it."""
-    if isinstance(node, ast.Subscript):
-        return np.asarray(_array(node.value, frame, np)[_index(node.slice, frame, np)])
-    found = values.read(frame, ast.unparse(node)) if isinstance(node, (ast.Name, ast.Attribute)) else ()
-    is_array = found and type(found[0]) is np.ndarray and found[0].nbytes <= MOST_BYTES
-    if is_array and found[0].dtype.kind in _KINDS:
-        return found[0]
-    blocks = elements_of(found[0]) if found and type(found[0]) not in (list, tuple, dict) else ()
+def _array(owner: Any, np: Any) -> Any:
+    """An array of NumPy's, or an object of one block of numbers as an array over it."""
+    if type(owner) is np.ndarray and owner.nbytes <= MOST_BYTES and owner.dtype.kind in _KINDS:
+        return owner
+    blocks = elements_of(owner) if type(owner) not in (np.ndarray, dict) else ()
     numbers = len(blocks) == 1 and blocks[0].numeric and letter(blocks[0].typestr)
     if not numbers or blocks[0].range.bytes > MOST_BYTES or blocks[0].itemsize_bytes > 8:
         raise _Unread
     return np.asarray(_Block(blocks[0]))
 
 
-def _index(node: ast.expr, frame: FrameType, np: Any) -> Any:
-    if isinstance(node, ast.Tuple):
-        return tuple(_index(one, frame, np) for one in node.elts)
-    if isinstance(node, ast.List):
-        return [_number(one, frame) for one in node.elts]
-    if isinstance(node, ast.Slice):
-        ends = (node.lower, node.upper, node.step)
-        return slice(*(None if one is None else _number(one, frame) for one in ends))
-    if isinstance(node, ast.Constant) and (node.value in (None, ...) or type(node.value) is str):
-        return node.value
-    try:
-        return _number(node, frame)
-    except _Unread:
-        return _array(node, frame, np)
+def _key(key: Any, np: Any) -> Any:
+    if key is None or key is ... or _is_plain(key, np):
+        return key
+    if type(key) is slice:
+        return slice(*(_key(one, np) for one in (key.start, key.stop, key.step)))
+    if type(key) in (list, tuple):
+        return type(key)(_key(one, np) for one in key)
+    return _array(key, np)
 
 
-def _number(node: ast.expr, frame: FrameType) -> Any:
-    """A number or a text of Python's own."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_number(node.operand, frame)
-    if isinstance(node, ast.BinOp) and (done := _ARITHMETIC.get(type(node.op))):
-        return done(_number(node.left, frame), _number(node.right, frame))
-    is_name = isinstance(node, (ast.Name, ast.Attribute))
-    found = (node.value,) if isinstance(node, ast.Constant) else ()
-    found = values.read(frame, ast.unparse(node)) if is_name else found
-    if not found or type(found[0]) not in _PLAIN:
-        raise _Unread
-    return found[0]
+def _value(value: Any, np: Any) -> Any:
+    """A number, a text, a list of them, or an array."""
+    if type(value) in (list, tuple):
+        if len(value) > MOST_COMPARED or not all(_is_plain(one, np) for one in value):
+            raise _Unread
+        return np.array(value)
+    return np.asarray(value) if _is_plain(value, np) else _array(value, np)
 
 
-def _value(node: ast.expr, frame: FrameType, np: Any) -> Any:
-    """The right side: a number, a list of numbers, an array, or a part of one."""
-    if isinstance(node, ast.List):
-        return np.array([_number(one, frame) for one in node.elts])
-    try:
-        return np.asarray(_number(node, frame))
-    except _Unread:
-        return _array(node, frame, np)
+def _is_plain(one: Any, np: Any) -> bool:
+    """Whether it is a number or a text of Python's or NumPy's own."""
+    return type(one) in _PLAIN or type(one) in np.sctypeDict.values()
 
 
-def _compared(
-    written: Written, owner: str, node: ast.expr, items: Any, source: Any, np: Any
-) -> Assigned | None:
+def _lost(items: Any, source: Any, np: Any) -> Cast | None:
+    """What the items have lost of what was stored into them."""
     kinds = {source.dtype.kind, items.dtype.kind}
     if not items.size or not (kinds <= {*_NUMBERS} or kinds in ({"U"}, {"S"})):
+        raise _Unread
+    if source.dtype == items.dtype:
         return None
     given = np.broadcast_to(source, items.shape)
-    with np.errstate(all="ignore"):
-        if not np.array_equal(given.astype(items.dtype), items, equal_nan=items.dtype.kind == "f"):
-            return None
-    whole = source.ndim > 0 and source.size == items.size
-    lost = (_cut if kinds & {*_TEXTS} else cast)(np.ravel(given), np.ravel(items))
-    loss = loss_of(written, "item assignment", lost, items.size) if lost is not None else None
-    return Assigned(owner, ast.unparse(node), items.nbytes if whole else 0, loss)
+    return (_cut if kinds & {*_TEXTS} else cast)(np.ravel(given), np.ravel(items))
 
 
 def _cut(given: Any, items: Any) -> Cast | None:

@@ -16,7 +16,7 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.sharing.chosen import uniform
 from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import elements, kernel, values
-from inspector.sessions.statements.assigned import Assigned, assigned
+from inspector.sessions.statements.assigned import Assigned, Stores
 from inspector.sessions.statements.converted import Masks, before, changed, converter
 from inspector.sessions.statements.frames import is_expression, is_generated, library, raised_by_user
 from inspector.sessions.statements.lines import Lines
@@ -60,6 +60,7 @@ class StatementWatch:
 
     def __init__(self) -> None:
         self._lines = Lines(self._event)
+        self._stores = Stores()
         self.sources: dict[str, Source] = {}
         """The files of the statements seen."""
         self._open: dict[int, _Open] = {}
@@ -82,6 +83,7 @@ class StatementWatch:
     def end(self) -> tuple[Bound, ...]:
         """Stop; what was bound, in the order of the first time."""
         self._lines.end()
+        self._stores.end()
         self._open.clear()
         return tuple(replace(one, more=self._is_unwatched(one)) for one in self._found.values())
 
@@ -159,6 +161,7 @@ class StatementWatch:
                 operands[name] = before
         targets = {path: id(found[0]) for path in written.targets if (found := values.read(frame, path))}
         self._lose(rounded(written, frame))
+        self._stores.opened(written, frame)
         of = library(frame, written.library)
         inside = frame.f_code.co_name if frame.f_code.co_flags & CO_OPTIMIZED else ""
         call = kernel.called(written, frame)
@@ -173,7 +176,7 @@ class StatementWatch:
         """Note what a finished statement bound."""
         if running.written.kind == "return" or (value is not None and frame.f_code.co_name == "<module>"):
             self._note(running, frame, "", value)  # a module's code returns only what `eval` evaluates
-        running.items = assigned(running.written, frame)
+        running.items = self._stores.closed(frame)
         if running.items is not None and running.items.loss is not None:
             self._lose(iter((running.items.loss,)))
         self._written_out(running, frame)
