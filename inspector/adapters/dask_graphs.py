@@ -74,14 +74,17 @@ class DaskGraphs(Adapter):
             would_not=("repr", "x.shape", "x.nbytes"),
         )
         shown = tuple(_layer(place, block) for place, block in islice(self.parts(x), MOST_LAYERS - 1))
-        waits = "" if value == "computed" else f"compute() of {_few(total, len(there))} blocks"
+        waits = "" if value == "computed" else _waits(total, len(there))
         left = max(0, len(there) - len(shown))
         size = _logical(x)
         return Told((wrapper, *shown), logical_bytes=size, waits_for=waits, layers_left_out=left)
 
 
-def _few(total: int | str, there: int) -> str:
-    return f"{total - there:,} of {total:,}" if type(total) is int else f"{total}"
+def _waits(total: int, there: int) -> str:
+    """What is waited for: of an expression of DataFrames no blocks are known before it is computed."""
+    if there:
+        return f"compute() of {total - there:,} of {total:,} blocks"
+    return f"compute() of its {total:,} blocks" if total > 1 else "compute()"
 
 
 def _layer(place: str, block: Any) -> Layer:
@@ -146,7 +149,7 @@ def _resolved(key: Any, layers: Any) -> Any:
     return None
 
 
-def _count(x: Any) -> int | str:
+def _count(x: Any) -> int:
     if (chunks := stored(x, "_Array__chunks")) is not None:
         return prod(len(axis) for axis in chunks)
     return sum(1 for _ in islice(_blocks(x), MOST_BLOCKS))

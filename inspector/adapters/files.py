@@ -10,6 +10,7 @@ from inspector import _native
 from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.beyond import Beyond, Counted
 from inspector.adapters.told import Layer, Told, attribute, field
+from inspector.facts.amounts import counted
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
 
@@ -69,7 +70,11 @@ class Files(Adapter):
         value: Any = "closed" if closed else "computed"
         seen = (attribute("x.closed", closed),)
         wrapper = Layer("wrapper", type_name(type(x)), value, storage, "owned", seen)
-        return Told((wrapper, *(_shared(x) if type(x) is io.BytesIO and not closed else ())))
+        words = ""
+        if type(x) is io.StringIO and not closed:
+            words = f"Holds a text of {counted(_word(id(x) + SIZE), 'character')}."
+        shared = _shared(x) if type(x) is io.BytesIO and not closed else ()
+        return Told((wrapper, *shared), in_words=words)
 
 
 def _closed(x: Any) -> bool | Unknown:

@@ -7,6 +7,7 @@ from typing import Any
 from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.beyond import Beyond, Counted
 from inspector.adapters.told import Layer, Told, attribute, finding
+from inspector.facts.amounts import counted
 
 _get = object.__getattribute__
 
@@ -57,7 +58,8 @@ def _npz(x: Any) -> Told:
 def _flat(x: Any) -> Told:
     seen = (attribute("x.base", "ndarray"), attribute("x.index", x.index))
     layer = Layer("wrapper", "flatiter", "computed", "none", "view", seen, ("x.copy()",), ("next()", "repr"))
-    return Told((layer,), state="view")
+    words = "Goes over the elements of an array, which it keeps: a write through it is a write to the array."
+    return Told((layer,), state="view", in_words=words)
 
 
 def _operands(x: Any) -> tuple[Any, ...] | None:
@@ -78,7 +80,8 @@ def _nditer(x: Any) -> Told:
     value: Any = "consumed" if over else "lazy"
     seen = (attribute("x.finished", over), attribute("x.has_delayed_bufalloc", delayed))
     layer = Layer("wrapper", "nditer", value, "none" if delayed else "heap", evidence=seen)
-    return Told((layer,), findings=(finding("pending-write-back"),) if pending else ())
+    words = "" if over else f"Goes over {counted(len(operands), 'array')}, which it keeps."
+    return Told((layer,), findings=(finding("pending-write-back"),) if pending else (), in_words=words)
 
 
 ADAPTER = NumPyFiles()

@@ -76,7 +76,9 @@ def _simple(x: Any) -> Told:
         closed, place = _is_gone(x), "len(x)"
     said = attribute(place, "raises: closed" if closed else "answers")
     where: Any = "none" if closed else Unknown("a file or memory: asking would be a statement")
-    return Told((Layer("wrapper", kind, "closed" if closed else "computed", where, evidence=(said,)),))
+    words = "" if closed else "Open; how much of it SQLite keeps in memory is not known: it does not tell."
+    layer = Layer("wrapper", kind, "closed" if closed else "computed", where, evidence=(said,))
+    return Told((layer,), in_words=words)
 
 
 @functools.cache

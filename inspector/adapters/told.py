@@ -45,6 +45,8 @@ class Told:
     findings: tuple[Finding, ...] = ()
     layers_left_out: int = 0
     """Parts (blocks, chunks) that were not inspected because of a bound."""
+    in_words: str = ""
+    """One sentence on the state of the object that the other fields do not give: who holds a lock."""
 
 
 def attribute(place: str, says: object) -> Evidence:

@@ -165,3 +165,5 @@ class Materialization:
     materialized_by: str | Unknown
     """The call that materialized the elements: "np.sort, cell 4, 800 kB, 34 µs"."""
     findings: tuple[Finding, ...]
+    in_words: str = ""
+    """One sentence of the adapter on the object's state, where no other fact says it; "" for none."""

@@ -29,7 +29,8 @@ class Object:
     interned: bool | Unknown
     header: tuple[Field, ...]
     preview: str | Unknown
-    """At most 60 printable characters, made only from exact built-in types; never a user's `__repr__`."""
+    """At most 60 printable characters, of exact built-in types and values of known libraries; never a user's
+    `__repr__`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,17 @@
 
 # SPDX-License-Identifier: MIT
 import ctypes
+import datetime
+import decimal
 import gc
 import math
 import re
 import sys
 import types
+import uuid
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import specimens
 
@@ -279,3 +283,51 @@ def test_looks_leak_nothing():
         counts.append(sys.getallocatedblocks())
     growth = [after - before for before, after in pairwise(counts[1:])]
     assert min(growth) < 25, growth
+
+
+class OwnZone(datetime.tzinfo):
+    def utcoffset(self, _: datetime.datetime | None) -> datetime.timedelta:
+        raise AssertionError("it is asked")
+
+
+class OwnDecimal(decimal.Decimal):
+    def __str__(self) -> str:
+        raise AssertionError("it is asked")
+
+
+class OwnText(str):
+    def __repr__(self) -> str:
+        raise AssertionError("it is asked")
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (datetime.datetime(2026, 2, 3, 4, 5, tzinfo=datetime.UTC), "2026-02-03 04:05:00+00:00"),
+        (datetime.timedelta(days=2), "2 days, 0:00:00"),
+        (decimal.Decimal("1.50"), "1.50"),
+        (uuid.UUID(int=5), "00000000-0000-0000-0000-000000000005"),
+        (re.compile("a+"), "re.compile('a+')"),
+        (np.float32(0.1), "0.1"),
+        (np.datetime64("2026-02-03"), "2026-02-03"),
+        (np.dtype("<f8,<i4"), "[('f0', '<f8'), ('f1', '<i4')]"),
+        (np.str_("a" * 100), "a" * 59 + "…"),
+    ],
+)
+def test_a_value_is_written_as_its_library_does(x: object, text: str) -> None:
+    assert object_(Subject(x)).preview == text
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        datetime.datetime(2026, 2, 3, tzinfo=OwnZone()),
+        datetime.time(4, tzinfo=OwnZone()),
+        OwnDecimal(1),
+        re.compile(OwnText("a")),
+        np.dtype("f8", metadata={"unit": OwnText("m")}),
+        decimal.Decimal("1" * 5_000),
+    ],
+)
+def test_no_code_of_a_user_is_asked_for_a_value(x: object) -> None:
+    assert isinstance(object_(Subject(x)).preview, Unknown)

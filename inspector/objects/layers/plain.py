@@ -1,4 +1,4 @@
-"""Objects of the language that need no adapter: builtin values and containers, and instances of classes.
+"""Objects that need no adapter: builtin values and containers, values of libraries, instances of classes.
 
 An instance keeps its attributes as inline values until code reads its `__dict__`; reading creates the dict,
 which takes memory and stays. So the dict is read from the words before the object, and accepted only if there
@@ -17,6 +17,7 @@ from inspector.adapters.told import Layer, Told, attribute, field, of_type
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import is_heap_type, type_bases, type_namespace
 from inspector.objects.layers import text_caches
+from inspector.objects.layers.values import is_value
 
 WORD = 8
 _VALUES = (int, float, complex, bool, str, type(None), type(...), type(NotImplemented), slice)
@@ -44,7 +45,7 @@ class Plain(Adapter):
     def layers(self, x: Any) -> Told:
         """One layer; a container's items are in the heap."""
         name = type_name(type(x))
-        storage: Any = "heap" if _BUILTIN[id(type(x))] else "inline"
+        storage: Any = "heap" if _BUILTIN.get(id(type(x))) else "inline"
         evidence = (of_type(name), *(text_caches.evidence(x) if type(x) is str else ()))
         return Told((Layer("wrapper", name, "computed", storage, "owned", evidence),))
 
@@ -62,7 +63,7 @@ class Instances(Adapter):
 
 def plain(kind: type) -> Plain | Instances | None:
     """The adapter for a type that no library's adapter knows; None for an opaque C type."""
-    if id(kind) in _BUILTIN:
+    if id(kind) in _BUILTIN or is_value(kind):
         return PLAIN
     return INSTANCES if is_heap_type(kind) and _is_python(kind) else None
 

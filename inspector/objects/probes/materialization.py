@@ -55,6 +55,7 @@ def _of_stack(x: Any, of: Stack, kept: int | Unknown | None) -> Materialization:
         waits_for=of.told.waits_for,
         materialized_by=of.told.materialized_by,
         findings=tuple(dangers(of, kept)),
+        in_words=of.told.in_words,
     )
 
 

@@ -11,6 +11,7 @@ from inspector.facts.native import Field, Method, Place, Slot
 from inspector.facts.object import Builtin, Module, Object, Type
 from inspector.facts.secret import SECRET_WORDS
 from inspector.facts.unknown import Address, Unknown
+from inspector.objects.layers.values import written
 
 T = TypeVar("T")
 
@@ -48,8 +49,8 @@ def object_(subject: _native.Subject, *, reveal: bool = False) -> Object:
 
 
 def preview(subject: _native.Subject, *, reveal: bool = False) -> str | Unknown:
-    """At most 60 printable characters of the value, made from exact built-in types only."""
-    text = _native.preview(subject, () if reveal else SECRET_WORDS)
+    """At most 60 printable characters of the value, made without code of a user."""
+    text = _native.preview(subject, () if reveal else SECRET_WORDS) or written(subject.get())
     return Unknown("its repr is code of its type: not run") if text is None else text
 
 

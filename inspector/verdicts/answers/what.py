@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator, Mapping
 from math import prod
-from sys import stdlib_module_names
 from typing import Any
 
 from inspector.facts.amounts import counted, size, with_article
@@ -14,6 +13,7 @@ from inspector.facts.namespace import NOT_ASKED
 from inspector.facts.parts import Parts
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, ImmortalType, Unknown
+from inspector.verdicts.answers.alone import compiled, in_file, in_words, scalar
 from inspector.verdicts.answers.existing import gone, mapped, not_computed, virtual, weak
 from inspector.verdicts.answers.holding import weight
 from inspector.verdicts.answers.index import Grid, part_of
@@ -35,6 +35,8 @@ OVER_BYTES = ("bytes", "bytearray", "mmap.mmap", "memoryview", "SharedMemory")
 """Types whose elements are bytes."""
 ALWAYS_OWN = ("bytes", "bytearray", "mmap.mmap")
 """Types of which no object is a view: "owns its bytes" is no answer."""
+_FUNCTIONS = ("numpy.ufunc", "numpy._ArrayFunctionDispatcher")
+"""Functions of C whose types no Python describes: who asks for one does not ask what it keeps."""
 _COUNTED_IN_CPP = "Arrow buffer"
 """Protocol of blocks that only C++ counts: a word on who owns them would be a guess."""
 
@@ -46,6 +48,7 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
     rules = (
         gone,
         weak,
+        in_words,
         _table,
         not_computed,
         mapped,
@@ -59,6 +62,9 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         _without_buffer,
         _not_told,
         weight,
+        compiled,
+        in_file,
+        scalar,
         _opaque,
         _of_arrow,
     )
@@ -298,15 +304,12 @@ def _opaque(facts: Facts) -> Iterator[Answer]:
     """An object of C code that no adapter knows: its struct's size says little."""
     fact, found = known(facts, "materialization"), known(facts, "object")
     reason = getattr(getattr(fact, "state", None), "reason", "")
-    if found is None or not reason.startswith("opaque") or known(facts, "contents") or known(facts, "buffer"):
+    if found is None or not reason.startswith("opaque") or found.type_name in _FUNCTIONS:
         return
-    top, _, inside = found.type_name.partition(".")
-    of_others = inside and top not in ("numpy", "__main__", *stdlib_module_names)
-    if of_others or (
-        isinstance(found.defined_in, str) and "-packages/" in found.defined_in and top != "numpy"
-    ):
-        text = f"What it keeps in C is not known: no adapter knows {code(found.type_name)}."
-        yield answer("opaque", text, "materialization.state", certain=False)
+    if known(facts, "contents") or known(facts, "buffer"):
+        return
+    text = f"What it keeps in C is not known: no adapter knows {code(found.type_name)}."
+    yield answer("opaque", text, "materialization.state", certain=False)
 
 
 def _pointer(facts: Facts) -> Iterator[Answer]:
