@@ -139,8 +139,9 @@ def scan_words(
     leave_out: Sequence[tuple[int, int]] = (),
     limit: int = 65536,
     portable: bool = False,
+    ignored: int = 0,
 ) -> tuple[list[tuple[int, int]], int, int, int, int]:
-    """Search private writable memory for words whose value lies in a needle [start, stop).
+    """Search writable memory for words whose value, without `ignored` bits, is in a needle [start, stop).
 
     Returns [(word address, value), ...] up to `limit`, then: total hits, bytes read, bytes not read
     (`leave_out`, pages never touched, memory unmapped meanwhile), nanoseconds. Hits are candidates: a word
@@ -420,6 +421,11 @@ def walk_listen(file: int, patience_ms: int, /) -> bool:
     Every 0.1 s, after `patience_ms`. Returns whether anything was written since the last call. A walk lets no
     Python code run, so C writes the line.
     """
+
+# native/search/kept_words.c
+def words_in_use(words: list[int], own_prefix: str, /) -> list[int]:
+    """Of each word its offset in its block, if C code uses that: an extension's object, a block, static data
+    or a mapping; else -1."""
 
 # native/search/quick_referrers.c
 def quick_referrers(

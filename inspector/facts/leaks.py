@@ -131,6 +131,8 @@ class Suspect:
     blurred: bool
     """An object that may have held it died in the same call: a falling balance is no proof."""
     touches: tuple[Touch, ...]
+    disguised: int = 0
+    """Words that point into it, or may be its address with a tag, or inverted: each may be an owner's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,10 @@ from typing import Final, cast
 
 from inspector import _native
 from inspector.facts.leaks import Drift
+from inspector.ledger.disguised import disguised
 from inspector.ledger.hidden_owners import hidden_owners
-from inspector.ledger.suspects import BORROWING, owners_of, said, shown
+from inspector.ledger.owners import BORROWING, owners_of, said
+from inspector.ledger.suspects import shown
 from inspector.objects.classes import is_heap_type
 from inspector.objects.ownership.rows import is_kind
 
@@ -111,11 +113,13 @@ def _explained(rows: list[_native.UnexplainedRow]) -> dict[int, Drift]:
     if did["truncated"]:  # not all places were read: a missing owner proves nothing
         rows, owners = [row for row in rows if not row[2]], {}
     hidden = hidden_owners(searched)
+    words = disguised([row[0] for row in rows if row[2] and _count(row[0]) < SHARED])
     drifts = {}
     for subject, name, first, counts in rows:
         some = owners.get(subject.address, ())
         certain = sum(one.references for one in some if one.certain)
         borrowing = sum(one.references for one in some if not one.certain and one.kind in BORROWING)
+        in_doubt = borrowing + words[subject.address]
         drifts[subject.address] = Drift(
             shown=shown(subject),
             type_name=name,
@@ -129,7 +133,7 @@ def _explained(rows: list[_native.UnexplainedRow]) -> dict[int, Drift]:
             - certain
             - borrowing
             + len(hidden.get(subject.address, ())),
-            borrowing=borrowing,
+            borrowing=in_doubt,
             owners=tuple(said(one) for one in some[:4]),
             heap_type=is_kind(value := subject.get(), type) and is_heap_type(cast(type, value)),
         )

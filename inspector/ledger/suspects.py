@@ -4,13 +4,10 @@ memory finds for all of them."""
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-import gc
-import threading
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import CodeType
 from typing import Any, Final
 
@@ -21,13 +18,12 @@ from inspector.facts.leaks import Dangling, Fault, Relation, Role, Suspect, Touc
 from inspector.facts.memory import Range
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
+from inspector.ledger.disguised import disguised
 from inspector.ledger.hidden_owners import hidden_owners
 from inspector.ledger.ledger import Found
+from inspector.ledger.owners import BORROWING, owners_of, said
 from inspector.objects.classes import full_name
-from inspector.objects.ownership.layouts import layouts
-from inspector.objects.ownership.naming import Context, owner
-from inspector.objects.ownership.rows import Row, rows, type_name
-from inspector.objects.ownership.second_look import look, module_namespaces
+from inspector.objects.ownership.rows import type_name
 from inspector.tracing.events import capi_rows
 from inspector.tracing.events.code_places import NOWHERE, site
 from inspector.tracing.events.name_tables import library_of
@@ -37,11 +33,8 @@ SEARCHED_MAX: Final = 512
 """Objects of one search, and of a stage."""
 LIKE_MAX: Final = 16
 """Objects of one origin whose owners are searched."""
-HITS_MAX: Final = 1 << 17
 OWNERS_SHOWN: Final = 4
 SHOWN_CHARS: Final = 40
-BORROWING: Final = ("stack", "unknown holder")
-_OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
 _ROLES: Final[dict[str, Role]] = {
     "n": "new", "b": "borrowed", "S": "stolen", "s": "stolen", "+": "kept", "-": "released", "=": "stored",
     "o": "borrowed", "*": "replaced", "x": "died", "B": "unbalanced", "r": "returned",
@@ -85,8 +78,26 @@ def searched(found: Found, searches: bool = True) -> Searched:
         chosen = [row for row in chosen if row[3] & _native.LEDGER_FLAGS["DEAD"]]
         left_out = unlike = len(found.rows) - len(chosen)
     unexplained = [row[0] for row in chosen if row[0] is not None and _is_unexplained(row, owners)]
-    facts = _facts(found, chosen, owners, hidden_owners(unexplained), did)
+    hidden = hidden_owners(unexplained)
+    facts = _doubted(_facts(found, chosen, owners, hidden, did), unexplained)
     return replace(facts, left_out=left_out + found.left_out, unlike=unlike + found.left_out)
+
+
+def _doubted(facts: Searched, subjects: Sequence[_native.Subject]) -> Searched:
+    """Of objects with too few owners: how many words may be their address in disguise."""
+    few = {
+        int(one.address)
+        for one in facts.suspects
+        if not one.died and one.references > one.certain_owners + one.possible_owners
+    }
+    if not few:
+        return facts
+    words = disguised([subject for subject in subjects if subject.address in few])
+    suspects = (
+        replace(one, disguised=words[int(one.address)]) if words[int(one.address)] else one
+        for one in facts.suspects
+    )
+    return replace(facts, suspects=tuple(suspects))
 
 
 def _facts(
@@ -162,52 +173,6 @@ def _was_called(found: Found, row: _native.LedgerRow) -> bool:
     return any(touch[6] or found.slots.get(touch[2], "") in found.hosts for touch in row[12])
 
 
-def owners_of(
-    subjects: list[_native.Subject], frames_from: int = 0
-) -> tuple[dict[int, tuple[Owner, ...]], dict[str, Any]]:
-    """Address -> its owners, and the search's statistics; `frames_from` as in `Found`."""
-    if not subjects:
-        return {}, {"scan_ns": 0, "scanned_bytes": 0, "truncated": 0}
-    leave_out = _native.ledger_rooms()
-    context = Context({})
-    seen, did = _native.find_holders(
-        tuple(subjects), leave_out, layouts(), _OWN_CODE, HITS_MAX, None, module_namespaces()
-    )
-    found = rows(seen)
-    del seen
-    look(found, context, _OWN_CODE, leave_out)
-    owners: dict[int, list[Owner]] = {}
-    for row in found:
-        one = owner(row, context)
-        if one is not None and not _holds_nothing(one, subjects[row.subject], frames_from):
-            hides = _is_hidden(row, subjects[row.subject])
-            one = replace(one, certain=False) if hides else one
-            owners.setdefault(subjects[row.subject].address, []).append(one)
-    return {address: _sorted(some) for address, some in owners.items()}, dict(did)
-
-
-def _is_hidden(row: Row, subject: _native.Subject) -> bool:
-    """Whether C code hides the holder from the collector: its references may be borrowed (persistent).
-
-    CPython tracks a dict as soon as it holds something that is tracked.
-    """
-    holder = row.holder.get() if row.holder is not None and row.place == "object" else None
-    return type(holder) is dict and not gc.is_tracked(holder) and gc.is_tracked(subject.get())
-
-
-def _holds_nothing(one: Owner, subject: _native.Subject, frames_from: int) -> bool:
-    """Whether the pointer is stale: in CPython's free lists, or on our own stack, whose frames began before
-    the judged code or have returned, except a host's."""
-    if one.kind == "stack":
-        if frames_from and int(one.address) >= frames_from:
-            return False
-        mapping = _native.mapping_at(int(one.address))
-        is_main = threading.current_thread() is threading.main_thread()
-        return is_main and mapping is not None and mapping[4] == "[stack]"
-    is_name = type(subject.get()) is str  # CPython's attribute cache owns its names
-    return one.kind == "static" and one.symbol == "_PyRuntime" and not is_name
-
-
 def _is_unexplained(row: _native.LedgerRow, owners: dict[int, tuple[Owner, ...]]) -> bool:
     return row[5] > sum(one.references for one in owners.get(row[1], ()))
 
@@ -220,10 +185,6 @@ def _is_explained(row: _native.LedgerRow, owners: tuple[Owner, ...]) -> bool:
     if row[3] & (_native.LEDGER_FLAGS["DEAD"] | _native.LEDGER_FLAGS["LISTED"]):
         return not certain and row[5] >= 0
     return row[5] == certain and row[7] >= 0
-
-
-def _sorted(some: list[Owner]) -> tuple[Owner, ...]:
-    return tuple(sorted(some, key=lambda one: (not one.certain, one.kind in BORROWING)))
 
 
 def _suspect(
@@ -275,11 +236,6 @@ def _settled(subject: _native.Subject, count: int, flags: int, owners: int) -> i
 def _native_holder(owners: tuple[Owner, ...], hidden: tuple[str, ...]) -> str:
     possible = [said(one) for one in owners if not one.certain and one.kind not in BORROWING]
     return next(iter((*possible, *hidden)), "")
-
-
-def said(one: Owner) -> str:
-    """An owner in a few words."""
-    return f"{one.holder} {one.key}".strip()
 
 
 def shown(subject: _native.Subject) -> str:

@@ -171,6 +171,7 @@ def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
     doubts = (
         (old := obj.borrowing, f"{counted(old, 'pointer')} on C stacks or in unknown memory may hold some"),
         (obj.possible_owners, f"{counted(obj.possible_owners, 'pointer')} in C memory may hold some"),
+        (obj.disguised, f"{counted(obj.disguised, 'word')} in memory may lead to it in disguise"),
         (shared and _unexplained(obj) > unexplained, "as many may have been lost before"),
         (once, "an import runs once, and may keep it for good"),
         (
@@ -269,12 +270,6 @@ def _rule_of_leak(obj: Suspect, made: Touch | None) -> tuple[str, str]:
         rule = f"{made.function} returns a new reference; {theirs}"
         return rule, f"release it: Py_DECREF after {_where(keeping)}"
     return f"{made.function} returns a new reference", f"Py_DECREF the result of {_where(made)}"
-
-
-def _is_vague(obj: Suspect) -> bool:
-    """Whether its holder had let go of it, or a field held what was taken of an older object."""
-    ended = any(one.role == "outlived" and not one.change for one in obj.touches)
-    return ended or (not obj.fresh and obj.touches[-1:] != () and obj.touches[-1].role == "settled")
 
 
 def _where(touch: Touch) -> str:

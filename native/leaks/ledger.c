@@ -338,11 +338,12 @@ static PyObject *ledger_release(PyObject *module, PyObject *keep) {
 }
 
 static PyObject *ledger_rooms(PyObject *module, PyObject *unused) {
-    scan_range ranges[LEDGER_ARENAS + 1];
+    scan_range ranges[LEDGER_ARENAS + 2];
     ledger_table_ranges(ranges);
     ranges[LEDGER_ARENAS] = allocation_runs_range(); // a block without a header starts at its object
-    PyObject *rows = PyList_New(0);                  // new
-    for (int i = 0; rows && i <= LEDGER_ARENAS; i++) {
+    raw_memory_ranges(ranges + LEDGER_ARENAS + 1);
+    PyObject *rows = PyList_New(0); // new
+    for (size_t i = 0; rows && i < Py_ARRAY_LENGTH(ranges); i++) {
         if (list_add(rows, Py_BuildValue("(KK)", (unsigned long long)ranges[i].start,
                                          (unsigned long long)ranges[i].stop)) < 0) {
             Py_CLEAR(rows);

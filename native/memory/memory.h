@@ -70,7 +70,8 @@ typedef struct scan_job {
     scan_hit *hits;                 // borrowed: room for hit_capacity
     size_t hit_capacity, hit_count; // hits beyond the capacity are counted, not kept
     uint64_t scanned_bytes, vanished_bytes, scan_ns;
-    int portable; // never AVX2
+    int portable;     // never AVX2
+    uint64_t ignored; // bits of a word that are no part of its value: tags
     // NULL, or called after each slice with the hits of that slice alone, which are at most SCAN_SLICE_WORDS:
     // 0 continues, 1 stops the search without an error, -1 stops it with an exception set.
     int (*collect)(struct scan_job *job, void *argument);

@@ -1,4 +1,4 @@
-// Which bytes of the process a search reads: the existing pages of private writable mappings.
+// Which bytes of the process a search reads: the existing pages of writable mappings.
 //
 // A page that was never touched holds zeros and no pointer. Reading it would fault it in, and reading a
 // file's page would load it from disk. So the kernel is asked which pages exist: the PAGEMAP_SCAN ioctl
@@ -108,11 +108,17 @@ static int pages_by_table(int pagemap, uintptr_t start, uintptr_t stop, pages_cu
     return 0;
 }
 
-// An owned reference lies in memory that its owner can write and that belongs to this process alone.
-static int pages_is_searched(const memory_map *map) {
-    return map->permissions[0] == 'r' && map->permissions[1] == 'w' && map->permissions[3] == 'p' &&
-           !(map->path_length > 2 &&
-             memcmp(map->path, "[v", 2) == 0); // [vvar] and the like belong to the kernel
+static int begins_with(const memory_map *map, const char *prefix) {
+    return map->path_length >= strlen(prefix) && memcmp(map->path, prefix, strlen(prefix)) == 0;
+}
+
+// An owned reference lies in memory that its owner can write: that of this process alone, and, where `shared`
+// memory counts, that which no file or device has.
+static int pages_is_searched(const memory_map *map, int shared) {
+    int is_own = map->permissions[3] == 'p' ||
+                 (shared && (begins_with(map, "/dev/zero (") || begins_with(map, "/memfd:")));
+    return map->permissions[0] == 'r' && map->permissions[1] == 'w' && is_own &&
+           !begins_with(map, "[v"); // [vvar] and the like belong to the kernel
 }
 
 static int runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out, size_t left_out_count,
@@ -129,7 +135,7 @@ static int runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_o
     int way = pagemap >= 0 ? 0 : 2; // 0: ioctl, 1: table, 2: every page
     for (size_t i = 0; i < maps->count; i++) {
         const memory_map *map = &maps->rows[i];
-        if (!pages_is_searched(map)) {
+        if (!pages_is_searched(map, wanted & PAGEMAP_SWAPPED)) {
             continue;
         }
         // An unsupported method fails at its first call, before it has added a run.

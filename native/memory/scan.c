@@ -6,8 +6,8 @@
 // miss. It finds candidates only: native/search/owners.c verifies them.
 //
 // Up to eight needles are compared side by side, 64 bytes a step: with AVX2 where the processor has it, else
-// in plain C. More needles use a filter: one bit for each page that a needle touches, and a binary search
-// where the bit is set.
+// in plain C. More needles, or ignored bits, use a filter: one bit for each page that a needle touches, and a
+// binary search where the bit is set.
 //
 // Every run is read under the guard of memory.c. A run that faults (another thread unmapped it, a file was
 // truncated) is read again through process_vm_readv, which skips only the pages that are really gone.
@@ -39,12 +39,12 @@ static const scan_range *needle_of(const scan_job *job, uint64_t value) {
 static __attribute__((noinline)) void scan_collect(scan_walk *walk, const uint64_t *at, size_t words) {
     scan_job *job = walk->job;
     for (size_t i = 0; i < words; i++) {
-        uint64_t value = at[i];
+        uint64_t value = at[i] & ~job->ignored;
         const scan_range *needle = value - walk->low < walk->span ? needle_of(job, value) : NULL;
         if (needle) {
             if (job->hit_count < job->hit_capacity) {
                 job->hits[job->hit_count] =
-                    (scan_hit){(uintptr_t)(at + i) + walk->shift, value, (uint32_t)(needle - job->needles)};
+                    (scan_hit){(uintptr_t)(at + i) + walk->shift, at[i], (uint32_t)(needle - job->needles)};
             }
             job->hit_count++;
         }
@@ -130,9 +130,10 @@ static __attribute__((target("avx2"))) void scan_words_avx2(scan_walk *walk) {
 
 static void scan_words_filtered(scan_walk *walk) {
     const uint64_t *at = walk->at, *stop = walk->stop, low = walk->low, span = walk->span;
+    uint64_t counts = ~walk->job->ignored;
     const uint8_t *filter = walk->filter;
     for (; at < stop; at++) {
-        uint64_t value = *at;
+        uint64_t value = *at & counts;
         if (value - low < span && filter[FILTER_BIT(value) / 8] >> (FILTER_BIT(value) % 8) & 1) {
             scan_collect(walk, at, 1);
         }
@@ -220,7 +221,7 @@ int scan_words(scan_job *job) {
     walk.low = job->needles[0].start;
     walk.span = job->needles[job->needle_count - 1].stop - walk.low;
     _free_ uint8_t *filter = NULL;
-    if (job->needle_count > NEEDLES_BY_COMPARISON) {
+    if (job->needle_count > NEEDLES_BY_COMPARISON || job->ignored) {
         walk.filter = filter = malloc(FILTER_BITS / 8);
         if (!filter) {
             return error_no_memory();
@@ -269,18 +270,19 @@ PyObject *scan_hits(const scan_job *job) {
 }
 
 static PyObject *scan_words_python(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"needles", "leave_out", "limit", "portable", NULL};
+    static char *names[] = {"needles", "leave_out", "limit", "portable", "ignored", NULL};
     PyObject *needles, *leave_out = NULL; // borrowed
     Py_ssize_t limit = 65536;
+    unsigned long long ignored = 0;
     int portable = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Onp:scan_words", names, &needles, &leave_out, &limit,
-                                     &portable)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OnpK:scan_words", names, &needles, &leave_out, &limit,
+                                     &portable, &ignored)) {
         return NULL;
     }
     _scratch_ scratch memory = {0};
     scan_range *left_out = NULL;
     size_t left_out_count = 0;
-    scan_job job = {.portable = portable, .hit_capacity = limit < 0 ? 0 : (size_t)limit};
+    scan_job job = {.portable = portable, .ignored = ignored, .hit_capacity = limit < 0 ? 0 : (size_t)limit};
     _owned_ PyObject *nothing = PyTuple_New(0);
     if (!nothing || scratch_init(&memory, SCRATCH_BYTES) < 0) {
         return PyErr_NoMemory();

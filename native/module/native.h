@@ -70,6 +70,7 @@ int error_no_memory(void);
     PART(scan) \
     PART(owners) \
     PART(quick_referrers) \
+    PART(kept_words) \
     PART(bandwidth) \
     PART(tried) \
     PART(preview) \

@@ -10,7 +10,7 @@
 //
 // Limits: an address that is combined with a secret (xor) or split over two words is not found, nor one that
 // only the kernel knows (Python keeps those of an epoll as ints, kept_by_kernel.py). Memory that is mapped
-// shared, or read-only from a file, is not searched.
+// shared from a file, or read-only, is not searched.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/search_parts.h"

@@ -194,7 +194,7 @@ int leak_search_prepare(leak_search *h, PyObject *module, PyObject *leave_out, P
     h->s.hits = scratch_alloc(memory, SCAN_SLICE_WORDS * sizeof *h->s.hits);
     dl_iterate_phdr(find_arena, &h->arena);
     h->s.view.subject_type = native_get_state(module)->subject_type;
-    if (scan_ranges_parse(leave_out, memory, SCAN_OWN_RANGES + 2, &left_out, &count) < 0) {
+    if (scan_ranges_parse(leave_out, memory, SCAN_OWN_RANGES, &left_out, &count) < 0) {
         return -1;
     }
     if (!h->s.hits || memory_maps_init(&h->s.view.maps, memory) < 0) {
@@ -206,8 +206,6 @@ int leak_search_prepare(leak_search *h, PyObject *module, PyObject *leave_out, P
         h->own_stack = (scan_range){frame, stack->stop};
     }
     count += scan_ranges_own(left_out + count, &h->s.view.maps, memory, frame);
-    raw_memory_ranges(left_out + count++);
-    left_out[count++] = allocation_runs_range();
     if (scan_runs_init(&h->s.runs, &h->s.view.maps, left_out, count, memory) < 0 ||
         search_view_init(&h->s.view, &h->s.runs, memory, own_prefix) < 0) {
         PyErr_NoMemory();

@@ -1,0 +1,82 @@
+"""Owners that no plain pointer shows: each was accused, certainly, on the first call."""
+
+# SPDX-License-Identifier: MIT
+from typing import Any
+
+import pytest
+import specimens
+
+import inspector
+
+pytestmark = pytest.mark.core
+SOURCE = r"""
+#include <Python.h>
+#include <stddef.h>
+#include <sys/mman.h>
+typedef struct chain { struct chain *next; } chained;
+typedef struct { PyObject_HEAD long number; chained chain; } Entry;
+static chained *volatile head; // of an intrusive list, which has a reference to each entry
+static void end(PyObject *self) { Py_TYPE(self)->tp_free(self); }
+static PyTypeObject Entry_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "disguises.Entry",
+    .tp_basicsize = sizeof(Entry),
+    .tp_dealloc = end,
+};
+static Entry *made(void) { return PyType_Ready(&Entry_type) < 0 ? NULL : PyObject_New(Entry, &Entry_type); }
+static PyObject *linked(PyObject *self, PyObject *unused) {
+    Entry *entry = made();
+    if (entry) {
+        entry->chain.next = head;
+        head = &entry->chain;
+    }
+    return entry ? Py_NewRef(Py_None) : NULL;
+}
+static PyObject *lost(PyObject *self, PyObject *unused) { // its chain leads to itself
+    Entry *entry = made();
+    if (entry) {
+        entry->chain.next = &entry->chain;
+    }
+    return entry ? Py_NewRef(Py_None) : NULL;
+}
+static volatile uintptr_t words[64]; // a queue without locks counts in the upper bits; others invert
+static int count;
+static PyObject *tagged(PyObject *self, PyObject *one) {
+    words[count++] = (uintptr_t)Py_NewRef(one) | 7UL << 48;
+    words[count++] = (uintptr_t)PyTuple_Pack(1, one) | 9UL << 48;
+    Py_RETURN_NONE;
+}
+static PyObject *inverted(PyObject *self, PyObject *one) {
+    words[count++] = ~(uintptr_t)PyTuple_Pack(1, one);
+    Py_RETURN_NONE;
+}
+static PyObject *shared(PyObject *self, PyObject *one) {
+    static PyObject **room;
+    if (!room) {
+        room = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    }
+    room[count++] = Py_NewRef(one);
+    room[count++] = PyList_New(1);
+    Py_RETURN_NONE;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def disguises() -> Any:
+    return specimens.build("disguises", SOURCE)
+
+
+@pytest.mark.parametrize("name", ["linked", "tagged", "inverted", "shared"])
+def test_an_owner_in_disguise_is_a_doubt(disguises: Any, name: str) -> None:
+    call, one = getattr(disguises, name), ["an argument"]
+    arguments = () if name == "linked" else (one,)
+    with inspector.leaks("disguises") as found:
+        call(*arguments)
+        call(*arguments)
+    assert not found.certain, found.verdicts
+
+
+def test_what_only_points_to_itself_is_lost(disguises: Any) -> None:
+    with inspector.leaks("disguises") as found:
+        disguises.lost()
+    assert [(one.kind, one.method) for one in found.certain] == [("leaked", "disguises.lost")]
