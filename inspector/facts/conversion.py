@@ -214,7 +214,9 @@ _NARROW: Final = re.compile(
 class Loss:
     """A conversion that changed elements, found by comparing source and result after it returned."""
 
-    rule: Literal["overflow", "precision", "sign", "fraction", "null", "embedded NUL", "cut", "imaginary"]
+    rule: Literal[
+        "overflow", "precision", "sign", "fraction", "null", "embedded NUL", "cut", "imaginary", "wrapped"
+    ]
     function: str
     before: str
     """The first changed element in the source; `after` is the same element in the result."""

@@ -15,7 +15,7 @@ CONVERTERS = frozenset(
     )
 )
 """Functions that only convert: the last part of a name, or the operation passed to a dispatcher."""
-RANKS = ("overflow", "null", "sign", "embedded NUL", "cut", "imaginary", "fraction", "precision")
+RANKS = ("overflow", "null", "sign", "embedded NUL", "cut", "imaginary", "fraction", "wrapped", "precision")
 """Rules from the most harmful to the least: rounding to fewer digits is often intended."""
 PLAIN = ("overflow", "sign", "precision", "embedded NUL", "cut")
 """Rules that a computation does not match by chance if the result shows a changed element."""

@@ -144,10 +144,11 @@ def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
 
 def _changed(loss: Loss) -> str:
     count = loss.lost * loss.times
+    how = "wrapped around" if loss.rule == "wrapped" else "changed"
     if loss.elements <= 1:
-        return "A value changed" if count == 1 else f"{count:,} values changed"
+        return f"A value {how}" if count == 1 else f"{count:,} values {how}"
     least = "At least " if loss.confidence == "by sample" else ""
-    return f"{least}{loss.lost + loss.others:,} of {loss.elements:,} values changed"
+    return f"{least}{loss.lost + loss.others:,} of {loss.elements:,} values {how}"
 
 
 def _pair(loss: Loss) -> str:

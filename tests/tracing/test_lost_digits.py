@@ -23,11 +23,18 @@ LINES = (
     "a = a.reindex([9, 0])",
     "a.loc[7, 'v'] = None",
     "r = m.iloc[0]",
+    f"r = np.where([True, False], [{BIG}, 3], 0.5)",
+    "r = np.where([True, False], 10**16 + 1, 0.5)",
+    f"k = {BIG}; r = np.maximum(k, [0.5, 1e20])",
 )
 KEPT = (
     "c = a.merge(b, how='inner')",
     "c = a.reindex([1, 2, 8])",
     "c = w * 1",
+    "r = np.where([True, False], 10**16, 0.5)",
+    f"r = np.where([True, False], {BIG}, 3)",
+    "r = np.where([True, False], 2**60, 0.5)",
+    "c = w * (10**16 + 1 - 10**16)",
     "c = np.where(ids > 9, w, 0.0)",
     "w = w + ids * 0",
     "c = ids // 10",

@@ -14,23 +14,14 @@ from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from inspector import _native
-from inspector.adapters.base import Elements
 from inspector.adapters.columns import MOST_COMPARED, Cast, cast
-from inspector.adapters.formats import letter
 from inspector.facts.conversion import Loss
 from inspector.facts.statements import Written
 from inspector.sessions.statements import values
 from inspector.sessions.statements.converted import loss_of
-from inspector.sessions.statements.elements import elements_of
+from inspector.sessions.statements.memory import NUMBERS, TEXTS, Unread, array_of, is_plain
 from inspector.sessions.statements.syntax import tree
 
-MOST_BYTES: Final = 1 << 24
-"""Of more elements nothing is said."""
-_NUMBERS: Final = "biuf"
-_TEXTS: Final = "US"
-_KINDS: Final = f"{_NUMBERS}{_TEXTS}V"
-"""Kinds of elements that are read, V for those with fields."""
-_PLAIN: Final = (int, float, bool, str, bytes)
 _HELD: Final = (ast.Name, ast.Attribute, ast.Subscript, ast.List)
 """Right sides whose elements were there before the statement, or are written in it."""
 
@@ -45,21 +36,6 @@ class Assigned(NamedTuple):
     bytes: int
     """Of items that are the elements of an array, in the same type or another one; else 0."""
     loss: Loss | None
-
-
-class _Unread(Exception):
-    """A key or a value that is not read."""
-
-
-class _Block:
-    """A block for NumPy."""
-
-    def __init__(self, block: Elements) -> None:
-        place = (block.address, block.readonly)
-        self.__array_interface__ = {
-            "version": 3, "data": place, "shape": block.shape, "strides": block.strides_bytes,
-            "typestr": letter(block.typestr) and _typestr(block),
-        }  # fmt: skip
 
 
 class Stores:
@@ -113,9 +89,9 @@ def assigned(written: Written, owner: Any, key: Any, value: Any) -> Assigned | N
     node: Any = tree(written.text)
     target: Any = node.targets[0] if isinstance(node, ast.Assign) else node.target
     try:
-        items, source = np.asarray(_array(owner, np)[_key(key, np)]), _value(value, np)
+        items, source = np.asarray(array_of(owner, np)[_key(key, np)]), _value(value, np)
         lost = _lost(items, source, np)
-    except (_Unread, AttributeError, IndexError, TypeError, ValueError, OverflowError):
+    except (Unread, AttributeError, IndexError, TypeError, ValueError, OverflowError):
         return None
     loss = loss_of(written, "item assignment", lost, items.size) if lost is not None else None
     is_copied = isinstance(node.value, _HELD) and source.ndim > 0 and source.size == items.size
@@ -146,56 +122,34 @@ def _types(owner: ast.expr, frame: FrameType) -> Iterator[type]:
         yield type(found[0])
 
 
-def _typestr(block: Elements) -> str:
-    kind = letter(block.typestr)
-    of = "b" if kind == "?" else "f" if kind in "efdg" else "i" if kind.islower() else "u"
-    return f"{'|' if block.itemsize_bytes == 1 else '<'}{of}{block.itemsize_bytes}"
-
-
-def _array(owner: Any, np: Any) -> Any:
-    """An array of NumPy's, or an object of one block of numbers as an array over it."""
-    if type(owner) is np.ndarray and owner.nbytes <= MOST_BYTES and owner.dtype.kind in _KINDS:
-        return owner
-    blocks = elements_of(owner) if type(owner) not in (np.ndarray, dict) else ()
-    numbers = len(blocks) == 1 and blocks[0].numeric and letter(blocks[0].typestr)
-    if not numbers or blocks[0].range.bytes > MOST_BYTES or blocks[0].itemsize_bytes > 8:
-        raise _Unread
-    return np.asarray(_Block(blocks[0]))
-
-
 def _key(key: Any, np: Any) -> Any:
-    if key is None or key is ... or _is_plain(key, np):
+    if key is None or key is ... or is_plain(key, np):
         return key
     if type(key) is slice:
         return slice(*(_key(one, np) for one in (key.start, key.stop, key.step)))
     if type(key) in (list, tuple):
         return type(key)(_key(one, np) for one in key)
-    return _array(key, np)
+    return array_of(key, np)
 
 
 def _value(value: Any, np: Any) -> Any:
     """A number, a text, a list of them, or an array."""
     if type(value) in (list, tuple):
-        if len(value) > MOST_COMPARED or not all(_is_plain(one, np) for one in value):
-            raise _Unread
+        if len(value) > MOST_COMPARED or not all(is_plain(one, np) for one in value):
+            raise Unread
         return np.array(value)
-    return np.asarray(value) if _is_plain(value, np) else _array(value, np)
-
-
-def _is_plain(one: Any, np: Any) -> bool:
-    """Whether it is a number or a text of Python's or NumPy's own."""
-    return type(one) in _PLAIN or type(one) in np.sctypeDict.values()
+    return np.asarray(value) if is_plain(value, np) else array_of(value, np)
 
 
 def _lost(items: Any, source: Any, np: Any) -> Cast | None:
     """What the items have lost of what was stored into them."""
     kinds = {source.dtype.kind, items.dtype.kind}
-    if not items.size or not (kinds <= {*_NUMBERS} or kinds in ({"U"}, {"S"})):
-        raise _Unread
+    if not items.size or not (kinds <= {*NUMBERS} or kinds in ({"U"}, {"S"})):
+        raise Unread
     if source.dtype == items.dtype:
         return None
     given = np.broadcast_to(source, items.shape)
-    return (_cut if kinds & {*_TEXTS} else cast)(np.ravel(given), np.ravel(items))
+    return (_cut if kinds & {*TEXTS} else cast)(np.ravel(given), np.ravel(items))
 
 
 def _cut(given: Any, items: Any) -> Cast | None:

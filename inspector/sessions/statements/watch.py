@@ -17,12 +17,10 @@ from inspector.objects.sharing.chosen import uniform
 from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import elements, kernel, values
 from inspector.sessions.statements.assigned import Assigned, Stores
-from inspector.sessions.statements.converted import Masks, before, changed, converter
 from inspector.sessions.statements.frames import is_expression, is_generated, library, raised_by_user
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed
-from inspector.sessions.statements.packed import rounded
-from inspector.sessions.statements.widened import lost_digits, replaced
+from inspector.sessions.statements.losing import Losing
 from inspector.tracing.events.source import Source, written_as
 
 MOST_PASSES: Final = 6
@@ -47,10 +45,7 @@ class _Open:
     function: str
     call: kernel.Call | None
     """The call of Python's own functions for files and sockets that its right side is."""
-    nulls: dict[str, Masks]
-    """Operand -> where it has nulls, if the statement may make more."""
-    whole: dict[str, Any]
-    """Operand -> its integers that no float is, if they may be gone after the statement."""
+    losing: Losing
     items: Assigned | None = None
     """What it assigned to items, once it has ended."""
 
@@ -160,13 +155,12 @@ class StatementWatch:
             if found and (before := values.before(found[0], changes)) is not None:
                 operands[name] = before
         targets = {path: id(found[0]) for path in written.targets if (found := values.read(frame, path))}
-        self._lose(rounded(written, frame))
         self._stores.opened(written, frame)
         of = library(frame, written.library)
         inside = frame.f_code.co_name if frame.f_code.co_flags & CO_OPTIMIZED else ""
         call = kernel.called(written, frame)
-        whole = replaced(written, {name: had.blocks for name, had in operands.items()})
-        return _Open(written, operands, targets, of, self._calls, inside, call, _nulls(written, frame), whole)
+        losing = Losing(written, frame, {name: had.blocks for name, had in operands.items()})
+        return _Open(written, operands, targets, of, self._calls, inside, call, losing)
 
     def _lose(self, found: Iterator[Loss]) -> None:
         for one in found:
@@ -186,13 +180,7 @@ class StatementWatch:
         for path, value in bound:
             self._note(running, frame, path, value)
         new = [value for path, value in bound if running.targets.get(path) != id(value)]
-        if new or running.whole:
-            after = {name: held[0] for name in running.operands if (held := values.named(frame, name))}
-            self._lose(lost_digits(running.written, running.whole, running.operands, after, new))
-        for name, had in running.nulls.items():
-            now = values.named(frame, name)
-            for other in [value for _, value in bound] or now:
-                self._lose(changed(running.written, had, other, now[0] if now else other))
+        self._lose(running.losing.found(frame, running.operands, [one for _, one in bound], new, value))
 
     def _note(self, running: _Open, frame: FrameType, target: str, value: Any) -> None:
         written = running.written
@@ -357,15 +345,6 @@ class StatementWatch:
             both = isinstance(known.bytes, Unknown) or isinstance(found.bytes, Unknown)
             size = known.bytes if both else known.bytes + found.bytes  # type: ignore[operator]
             self._found[key] = replace(known, bytes=size, times=known.times + 1)
-
-
-def _nulls(written: Written, frame: FrameType) -> dict[str, Masks]:
-    """Operand -> where it has nulls; {} where the statement converts nothing."""
-    if not converter(written):
-        return {}
-    live = {name: found[0] for name in written.names if (found := values.named(frame, name))}
-    masks = {name: before(written, one) for name, one in live.items()}
-    return {name: had for name, had in masks.items() if had}
 
 
 def _may_change(written: Written) -> bool:

@@ -6,8 +6,12 @@ is that integer without its last digits.
 """
 
 # SPDX-License-Identifier: MIT
+import ast
+import operator
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from types import FrameType
 from typing import Any, Final
 
 from inspector.adapters.formats import letter
@@ -17,11 +21,17 @@ from inspector.objects.sharing.meetings import Blocks
 from inspector.objects.sharing.values import gathered
 from inspector.sessions.statements.converted import site
 from inspector.sessions.statements.elements import elements_of
-from inspector.sessions.statements.values import Before
+from inspector.sessions.statements.syntax import tree
+from inspector.sessions.statements.values import Before, named
 
 MOST_BYTES: Final = 1 << 18
 """Of longer blocks nothing is said."""
 MOST_BLOCKS: Final = 16
+MOST_NAMED: Final = 64
+_MOST_POWER: Final = 64
+_FOLDED: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Pow: operator.pow,
+}  # fmt: skip
 _EXACT: Final = 1 << 53
 """Every smaller integer is a double (IEEE 754, binary64)."""
 
@@ -42,7 +52,12 @@ def replaced(written: Written, operands: dict[str, Blocks]) -> dict[str, Any]:
 
 
 def lost_digits(
-    written: Written, whole: dict[str, Any], operands: dict[str, Before], now: dict[str, Any], new: list[Any]
+    written: Written,
+    whole: dict[str, Any],
+    operands: dict[str, Before],
+    now: dict[str, Any],
+    new: list[Any],
+    frame: FrameType,
 ) -> Iterator[Loss]:
     """Integers that are floats in what a statement bound, or in an operand whose items it assigned.
 
@@ -57,9 +72,40 @@ def lost_digits(
     made = [some for some in map(elements_of, (*new, *changed)) if _has_floats(some)]
     if not made:
         return
-    for one in whole.values() if whole else map(integers, given):
+    for one in (*(whole.values() if whole else map(integers, given)), _in_text(written, frame)):
         for blocks in made if one is not None else ():
             yield from _widened(written, one, given, blocks)
+
+
+def _in_text(written: Written, frame: FrameType) -> Any:
+    """The ints of 8 bytes that no double is, which a statement's text has as numbers, or by names of ints and
+    short lists of them; None if there are none."""
+    held = [found[0] for name in written.names if (found := named(frame, name))]
+    items = [one for some in held if type(some) in (list, tuple) and len(some) <= MOST_NAMED for one in some]
+    ints = [one for one in (*_constants(written.text), *held, *items) if type(one) is int]
+    large = [one for one in ints if _EXACT < abs(one) < 1 << 63 and int(float(one)) != one]
+    np: Any = sys.modules.get("numpy")
+    return np.array(large, "q") if large and np is not None else None
+
+
+@lru_cache(1024)
+def _constants(text: str) -> tuple[Any, ...]:
+    """The numbers of a statement, `10**16 + 1` as one."""
+    whole = tree(text)
+    found = map(_number, ast.walk(whole)) if whole is not None else ()
+    return tuple(one for one in found if one is not None)
+
+
+def _number(node: ast.AST) -> int | None:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _number(node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, ast.BinOp) and (done := _FOLDED.get(type(node.op))):
+        left, right = _number(node.left), _number(node.right)
+        if left is None or right is None or (isinstance(node.op, ast.Pow) and not 0 <= right <= _MOST_POWER):
+            return None
+        return int(done(left, right))
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
 def _has_floats(blocks: Blocks) -> bool:

@@ -1,0 +1,53 @@
+"""Arrays over what a statement's objects hold, for NumPy, without their code."""
+
+# SPDX-License-Identifier: MIT
+from typing import Any, Final
+
+from inspector.adapters.base import Elements
+from inspector.adapters.formats import letter
+from inspector.sessions.statements.elements import elements_of
+
+MOST_BYTES: Final = 1 << 24
+"""Of more elements nothing is said."""
+NUMBERS: Final = "biuf"
+TEXTS: Final = "US"
+_KINDS: Final = f"{NUMBERS}{TEXTS}V"
+"""Kinds of elements that are read, V for those with fields."""
+_PLAIN: Final = (int, float, bool, str, bytes)
+
+
+class Unread(Exception):
+    """An object that is not read."""
+
+
+class _Block:
+    """A block for NumPy."""
+
+    def __init__(self, block: Elements) -> None:
+        place = (block.address, block.readonly)
+        self.__array_interface__ = {
+            "version": 3, "data": place, "shape": block.shape, "strides": block.strides_bytes,
+            "typestr": letter(block.typestr) and _typestr(block),
+        }  # fmt: skip
+
+
+def array_of(owner: Any, np: Any) -> Any:
+    """An array of NumPy's, or an object of one block of numbers as an array over it; raises Unread."""
+    if type(owner) is np.ndarray and owner.nbytes <= MOST_BYTES and owner.dtype.kind in _KINDS:
+        return owner
+    blocks = elements_of(owner) if type(owner) not in (np.ndarray, dict, list, tuple) else ()
+    numbers = len(blocks) == 1 and blocks[0].numeric and letter(blocks[0].typestr)
+    if not numbers or blocks[0].range.bytes > MOST_BYTES or blocks[0].itemsize_bytes > 8:
+        raise Unread
+    return np.asarray(_Block(blocks[0]))
+
+
+def is_plain(one: Any, np: Any) -> bool:
+    """Whether it is a number or a text of Python's or NumPy's own."""
+    return type(one) in _PLAIN or type(one) in np.sctypeDict.values()
+
+
+def _typestr(block: Elements) -> str:
+    kind = letter(block.typestr)
+    of = "b" if kind == "?" else "f" if kind in "efdg" else "i" if kind.islower() else "u"
+    return f"{'|' if block.itemsize_bytes == 1 else '<'}{of}{block.itemsize_bytes}"

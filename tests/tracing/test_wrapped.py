@@ -1,0 +1,71 @@
+"""Arithmetic of integers that wraps around, with the line, the exact number and what the array has."""
+
+# SPDX-License-Identifier: MIT
+from typing import Any
+
+import numpy as np
+import one_line
+import pytest
+
+pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::RuntimeWarning")]
+SETUP = """u = np.array([200, 250, 3], np.uint8); i = np.array([100, 3, -100], np.int8); k = 5
+h = np.arange(3, dtype='u4') * 1_000_000_000; n = np.arange(100_000, dtype='i4'); f = np.zeros(3)
+img = np.arange(12, dtype='u1').reshape(3, 4)[::-1]; m = memoryview(bytes([200, 1]))
+class Own(np.ndarray):
+    def __add__(self, other): return np.minimum(np.asarray(self) + other.astype(int), 255).astype('u1')
+w = u.view(Own)"""
+WRAPS = (
+    ("v = u + u", "400", "144", 2, 3),
+    ("v = -u", "-200", "56", 3, 3),
+    ("v = u - k * 41", "-5", "251", 2, 3),
+    ("v = i << 1", "200", "-56", 2, 3),
+    ("v = h * 31 ^ h", "30268505088", "203734016", 2, 3),
+    ("v = n ** 2", "2148322500", "-2146644796", 0, 100_000),
+    ("v = img[1:] - img[:-1]", "-4", "252", 8, 8),
+    ("u += 100", "300", "44", 2, 3),
+    ("u[1:] -= 200", "-197", "59", 1, 2),
+    ("u[:] = u * 2", "400", "144", 2, 3),
+)
+HONEST = (
+    *("v = u - i", "v = (u - k) & 255", "v = ~u", "v = u + 1", "v = u + f", "v = u / 2", "v = u * 1.5"),
+    *("v = k + 2**70", "v = u.astype(int) * 300", "v = img + 0", "v = u[0:0] + 200", "v = w + w", "v = m[0]"),
+    *("v = u // 2 + u // 2", "v = (u > 3) * u", "v = u % 7 << 3", "v = u >> 1"),
+)
+
+
+def wraps(line: str) -> Any:
+    """What the rows of a traced line say that wrapped around."""
+    t = one_line.traced(SETUP, line, {"np": np})
+    return [one for row in t.statements.rows for one in row.losses if one.rule == "wrapped"]
+
+
+@pytest.mark.parametrize(("line", "exact", "made", "lost", "of"), WRAPS, ids=[one[0] for one in WRAPS])
+def test_what_wraps_is_told(line: str, exact: str, made: str, lost: int, of: int) -> None:
+    (found,) = wraps(line)
+    assert (found.elements, int(found.before) - int(found.after)) == (of, int(exact) - int(made))
+    if of <= 4096:
+        assert (found.before, found.after) == (exact, made)
+        assert (found.lost, found.confidence) == (lost, "certain")
+    else:
+        assert 0 < found.lost <= found.compared < of and found.confidence == "by sample"
+
+
+@pytest.mark.parametrize("line", HONEST)
+def test_what_keeps_every_number_is_not(line: str) -> None:
+    assert wraps(line) == []
+
+
+def test_a_function_is_told_in_its_own_line() -> None:
+    (found,) = wraps("def mean(a, b):\n    return (a + b) // 2\nv = mean(u, u)")
+    assert (found.before, found.after, found.site.line) == ("200", "72", one_line.LINE + 1)
+
+
+def test_a_line_that_raises_wraps_nothing() -> None:
+    own = "def own(a, b):\n    c = a + b[:2] + b\n"
+    assert wraps(f"{own}try:\n    own(u, u)\nexcept ValueError:\n    pass") == []
+
+
+def test_the_words_of_a_screen() -> None:
+    told = str(one_line.traced(SETUP, "v = u + u", {"np": np}))
+    assert told.strip().startswith("2 of 3 values wrapped around in line")
+    assert "2 of 3 values wrapped around: 400 → 144" in told
