@@ -6,8 +6,9 @@ from typing import Final
 
 from inspector.facts.autograd import Autograd, SavedTensor
 from inspector.facts.unknown import Unknown
+from inspector.objects.layouts.torch_dtypes import dtype_name
 from inspector.objects.layouts.torch_nodes import LEAF, PYTHON, Node, meta, node
-from inspector.objects.layouts.torch_tensors import Tensor, dtype_name, tensor
+from inspector.objects.layouts.torch_tensors import Tensor, tensor
 
 MOST_NODES: Final = 200_000
 MOST_SAVED: Final = 8

@@ -5,8 +5,9 @@ from typing import Any
 
 from inspector.adapters.torch_tensors import is_lazy, is_tensor, read
 from inspector.facts.model import Model, ModelPart
+from inspector.objects.layouts.torch_dtypes import dtype_bytes, dtype_name
 from inspector.objects.layouts.torch_nodes import Meta, meta
-from inspector.objects.layouts.torch_tensors import CPU, META, Tensor, dtype_name, itemsize, tensor
+from inspector.objects.layouts.torch_tensors import CPU, META, Tensor, tensor
 
 DEVICES = {CPU: "cpu", 1: "cuda", 6: "xla", 12: "xpu", 13: "mps", META: "meta"}
 """c10::DeviceType -> torch's name."""
@@ -97,7 +98,7 @@ class Sums:
     def _bytes(self, found: Tensor) -> int:
         """Of its storages that were not met before; of a tensor on meta, the bytes that are not there."""
         if found.device == META:
-            self.meta_bytes += found.elements * itemsize(found)
+            self.meta_bytes += found.elements * dtype_bytes(found.dtype)
             return 0
         return sum(self._fresh(part) for part in found.parts or (found,))
 

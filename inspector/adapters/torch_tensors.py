@@ -23,14 +23,12 @@ from inspector.adapters.torch_graph import function_of, graph_of
 from inspector.facts.autograd import Autograd
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
+from inspector.objects.layouts.torch_dtypes import DTYPES, dtype_bytes, dtype_name
 from inspector.objects.layouts.torch_tensors import (
     CPU,
-    DTYPES,
     META,
     Storage,
     Tensor,
-    dtype_name,
-    itemsize,
     storage,
     tensor,
 )
@@ -149,7 +147,7 @@ class TorchTensors(Adapter):
 
 def _of_tensor(x: Any, found: Tensor) -> Told:
     """The first matching case: never any data, not yet, elsewhere, freed; else by the storage."""
-    name, size = type_name(type(x)), itemsize(found)
+    name, size = type_name(type(x)), dtype_bytes(found.dtype)
     logical = found.elements * size
     what = f"{name} {dtype_name(found.dtype)} {found.shape}"
     if is_lazy(x):
@@ -315,12 +313,12 @@ def _reach(found: Tensor) -> int:
     if not found.elements or len(found.strides) != len(found.shape):
         return 0
     last = found.offset + sum((n - 1) * step for n, step in zip(found.shape, found.strides, strict=True))
-    return (last + 1) * itemsize(found)
+    return (last + 1) * dtype_bytes(found.dtype)
 
 
 def _block(found: Tensor, exporter: str) -> tuple[Elements, ...]:
     """One block; () if there are no bytes, or fewer than the tensor needs: reading them would crash."""
-    kept, size = found.storage, itemsize(found)
+    kept, size = found.storage, dtype_bytes(found.dtype)
     if kept is None or not kept.start or not size or found.device != CPU:
         return ()
     if kept.bytes < _reach(found):

@@ -15,7 +15,9 @@ from inspector.debugger.lines import Lines
 from inspector.debugger.memory import proc
 
 SILENT_S: Final = 5.0
-"""The broker pings gdb each second, and ends a gdb that has not answered for so many seconds."""
+"""The broker pings gdb each second, and ends one that has not answered or computed for so many seconds."""
+WORKS_S: Final = 90.0
+"""Seconds for a gdb that computes: torch's symbols take 5 s of its time, more on a busy machine."""
 TERM_S: Final = 1.5
 """Seconds from SIGTERM, on which gdb detaches in order, to SIGKILL."""
 _NO_PYTHON: Final = "Python scripting is not supported"
@@ -64,6 +66,8 @@ class Gdb:
         self.agent = Lines(ours)
         self.pidfd = os.pidfd_open(self.child.pid)
         self.asked_at: float | None = None
+        self._worked = 0.0, 0.0
+        """When it was last seen to compute (CLOCK_MONOTONIC seconds), and its processor time then."""
         self.ending_since: float | None = None
         self.runs = False
         """Whether the agent has answered."""
@@ -108,8 +112,16 @@ class Gdb:
         elif self.asked_at is None:
             self.asked_at = now
             self.agent.send(id=0, do="ping")
-        elif now > max(self.asked_at + SILENT_S, patient_until):
-            self._hangs(f"gdb did not respond for {SILENT_S:g} s and was ended")
+        elif now > max(min(self._busy_until(now), self.asked_at + WORKS_S), patient_until):
+            self._hangs(f"gdb did not respond for {now - self.asked_at:.0f} s and was ended")
+
+    def _busy_until(self, now: float) -> float:
+        """Until when it may be silent: SILENT_S from the ping, or from when it was last seen to compute."""
+        seconds = proc.cpu_seconds(self.child.pid)
+        if seconds > self._worked[1]:
+            is_first = not self._worked[0]
+            self._worked = (self.asked_at or now) if is_first else now, seconds
+        return max(self._worked[0], self.asked_at or now) + SILENT_S
 
     def _hangs(self, why: str) -> None:
         self.hung = why

@@ -23,6 +23,7 @@ from inspector.debugger.inside.editor import Editor
 from inspector.debugger.inside.planted import Planted, guard
 from inspector.debugger.inside.stepping import GOES, Stepper
 from inspector.debugger.inside.target_reader import TargetReader
+from inspector.debugger.inside.torch_places import Operators
 from inspector.debugger.lines import Lines, Message
 from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
@@ -59,6 +60,7 @@ class Agent:
         self.state = "starting"
         self.ahead: Ahead | None = None
         self.collection: Collection | None = None
+        self.operators: Operators
         self.planted = Planted()
         self.reader: TargetReader | None = None
         self.stepper: Stepper | Editor | None = None
@@ -135,12 +137,12 @@ class Agent:
             self.reader = TargetReader(message["pid"])
             self.planted = Planted(*message.get("guard") or guard())
             self.collection = Collection(self.reader, self.folder, message)
+            self.operators = Operators(self.collection, message["pid"])
             self.stepper = self._stepper(message)
             refused = self.plant(message["places"])
             self.resume()
             frozen_ns = time.perf_counter_ns() - begin
-            counts = self.collection.counts()
-            reply(frozen_ns=frozen_ns, refused=refused, guarded=bool(self.planted), **counts)
+            reply(frozen_ns=frozen_ns, refused=refused, guarded=bool(self.planted), **self.counts())
 
         self.when_standing(lambda: self._guarded(reply, standing))
         gdb.execute(f"attach {message['pid']}", to_string=True)
@@ -174,6 +176,7 @@ class Agent:
         """The counts so far, or when the breakpoints were removed."""
         if self.collection is not None and self.state not in ("leaving", "gone"):
             self._counted = self.collection.counts()
+            self._counted["places"] += self.operators.counts()
         return self._counted
 
     def do_leave(self, reply: Callable[..., None], message: Message) -> None:
@@ -190,8 +193,9 @@ class Agent:
         for place in places:
             try:
                 assert self.collection is not None
-                found = PlaceBreakpoint(self.collection, place)
-                self.collection.places[found.number] = found
+                if not self.operators.add(place):
+                    found = PlaceBreakpoint(self.collection, place)
+                    self.collection.places[found.number] = found
             except (gdb.error, RuntimeError) as error:
                 refused.append(f"{place['place']}: {error}")
         self.planted.tell()
@@ -322,6 +326,8 @@ class Agent:
             self.reader.forget()
         if isinstance(event, PlaceBreakpoint) and not event.pending:
             event.leave_out_stubs()
+        if self.collection is not None and self.state == "running":
+            gdb.post_event(self.operators.loaded)  # gdb dies where a breakpoint is made inside this event
         if isinstance(self.stepper, Editor) and self.state not in ("leaving", "gone"):
             self.stepper.loaded(event)
         if self.state == "running":

@@ -155,6 +155,6 @@ class PlaceBreakpoint(gdb.Breakpoint):
     def counts(self) -> dict[str, Any]:
         """The place's counts, for the client."""
         locations = [] if self.pending else [location for location in self.locations if location.enabled]
-        pending = "not in any loaded library: absent, or stripped"
+        pending = "no loaded library has a function of this name"
         says = self.says or (pending if self.pending else "")
         return {"place": self.typed, "locations": len(locations), "hits": self.hits, "says": says}

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import struct
 from collections.abc import Iterator
+from functools import cache
 from typing import Final, NamedTuple
 
 import gdb
@@ -10,12 +11,13 @@ import gdb
 from inspector.debugger.memory.python_values import Values
 from inspector.debugger.memory.r_values import describe
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
-from inspector.debugger.memory.torch_values import parser_text, signature_text
+from inspector.debugger.memory.torch_values import argument_text, parser_text, signature_text
 from inspector.debugger.presets.prototypes import INTEGER_REGISTERS, Parameter, Prototype
 from inspector.facts.stack import Argument
 from inspector.facts.unknown import Unknown
 
 _CHARACTERS: Final = 200
+_OF_TORCH: Final = ("at::", "c10::", "std::optional<")
 _LOWEST: Final = 0x10000
 """A register below this holds a number, not an address."""
 
@@ -76,7 +78,10 @@ class NativeValues:
             low = int(frame.read_register(parameter.register)["v2_int64"][0]) & (1 << 64) - 1
             raw = struct.pack("<Q", low)
             return repr(struct.unpack("<d" if parameter.bytes == 8 else "<f", raw[: parameter.bytes])[0])
-        word = int(frame.read_register(parameter.register)) & (1 << 64) - 1
+        words = [int(frame.read_register(name)) & (1 << 64) - 1 for name in parameter.register.split()]
+        word = words[0]
+        if parameter.type_name.removeprefix("const ").startswith(_OF_TORCH):
+            return argument_text(self.memory, parameter.type_name, words, symbol_at)
         if parameter.pointer:
             return self._pointer(parameter.type_name, word)
         raw = struct.pack("<Q", word)[: parameter.bytes]
@@ -103,6 +108,13 @@ class NativeValues:
             found = self.values.describe(word)
             said += "" if isinstance(found, Unknown) else f" = {found}"
         return Argument(name, "", said, "register")
+
+
+@cache
+def symbol_at(address: int) -> str:
+    """The symbol that covers an address of a library, as gdb names it; "" for none."""
+    said = gdb.execute(f"info symbol {address:#x}", to_string=True)
+    return "" if said.startswith("No symbol") else said.partition(" in section ")[0]
 
 
 def re_char(kind: str) -> bool:

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -54,6 +55,14 @@ def states(pid: int) -> dict[int, str]:
             text = Path(f"/proc/{pid}/task/{task}/stat").read_text()
             found[task] = text.rpartition(") ")[2][:1]
     return found
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time that the process has used; 0.0 where it does not exist."""
+    with contextlib.suppress(OSError, IndexError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
 
 
 def threads(pid: int) -> list[int]:

@@ -1,18 +1,25 @@
-"""torch's argument parser of another process as text: the signatures it knows, and the one that matched.
+"""torch's values of another process as text: signatures of the argument parser, tensors, scalars.
 
 torch::PythonArgParser, FunctionSignature and FunctionParameter (torch/csrc/utils/python_arg_parser.h of 2.13)
 are private: every read is bounded, and what is not valid names and counts is Unknown.
 """
 
 # SPDX-License-Identifier: MIT
+import re
 import struct
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.facts.unknown import Unknown
+from inspector.objects.layouts.torch_dtypes import dtype_bytes, dtype_name
 
 _SIGNATURE_BYTES: Final = 88
 _MOST: Final = 64
+_WRITTEN: Final = re.compile(r"^const | const\b|\s*&$")
+TENSOR_WORDS, INLINE_DIMENSIONS = 27, 5
+_DOUBLE, _INTEGER, _COMPLEX, _BOOL = 0, 1, 3, 4
+"""Tags of c10::Scalar (torch/headeronly/core/Scalar.h or c10/core/Scalar.h of 2.13)."""
 _TYPES: Final = (
     *("Tensor", "Number", "int", "SymInt", "float", "complex", "Tensor[]", "int[]", "Generator", "bool"),
     *(
@@ -82,3 +89,110 @@ def _string(memory: RemoteMemory, address: int) -> str:
     if not found.isidentifier():
         raise ValueError("a name is no name")
     return found
+
+
+def argument_text(
+    memory: RemoteMemory, kind: str, words: Sequence[int], named: Callable[[int], str]
+) -> str | Unknown:
+    """An argument of an operator by its C++ type and registers; `named` gives the symbol at an address."""
+    try:
+        return _argument(memory, _WRITTEN.sub("", kind), words, named)
+    except (Unreadable, ValueError) as error:
+        return Unknown(f"unreadable: {error}")
+
+
+def _argument(
+    memory: RemoteMemory, kind: str, words: Sequence[int], named: Callable[[int], str]
+) -> str | Unknown:
+    word = words[0]
+    if kind == "at::Tensor":
+        return tensor_text(memory, memory.word(word), named)
+    if kind == "std::optional<at::Tensor>":
+        return tensor_text(memory, memory.word(word), named) if memory.word(word + 8) & 1 else "None"
+    if kind == "c10::Scalar":
+        return scalar_text(memory, word)
+    if kind == "std::optional<c10::Scalar>":
+        return scalar_text(memory, word) if memory.word(word + 32) & 1 else "None"
+    if kind == "c10::SymInt":
+        return _symbolic(memory.word(word))
+    if kind == "std::optional<long>":
+        return str(_symbolic(word)) if words[1] & 1 else "None"
+    if kind in ("c10::ArrayRef<long>", "c10::ArrayRef<c10::SymInt>") and words[1] <= _MOST:
+        numbers = struct.unpack(f"<{words[1]}Q", memory.read(word, 8 * words[1]))
+        return f"[{', '.join(str(_symbolic(one)) for one in numbers)}]"
+    if kind == "c10::IListRef<at::Tensor>" and not memory.word(word + 16) & 0xFF:  # holds an ArrayRef
+        kind, words = "c10::ArrayRef<at::Tensor>", [memory.word(word), memory.word(word + 8)]
+        word = words[0]
+    if kind == "c10::ArrayRef<at::Tensor>" and words[1] <= _MOST:
+        handles = (memory.word(word + 8 * n) for n in range(words[1]))
+        return "[" + ", ".join(str(tensor_text(memory, one, named)) for one in handles) + "]"
+    if kind.startswith("std::optional<"):
+        if not word >> (16 if "Device" in kind else 8) & 1:  # the flag behind the value
+            return "None"
+        if kind == "std::optional<bool>":
+            return str(bool(word & 1))
+    if kind.endswith(("c10::ScalarType", "c10::ScalarType>")):
+        return dtype_name(word & 0xFF)
+    return Unknown(f"{kind} is not decoded")
+
+
+def _symbolic(word: int) -> str | Unknown:
+    """A number, or c10::SymInt's pointer to an expression, whose two highest bits differ."""
+    return Unknown("symbolic") if word >> 62 == 2 else str(word - (word >> 63 << 64))
+
+
+def tensor_text(memory: RemoteMemory, implementation: int, named: Callable[[int], str]) -> str | Unknown:
+    """A c10::TensorImpl: type, sizes, and where its elements begin; `named`: the symbol at an address."""
+    try:
+        if "UndefinedTensorImpl" in (of := named(memory.word(implementation))):
+            return "undefined"
+        if "TensorImpl" not in of:
+            return Unknown(f"no TensorImpl at {implementation:#x}")
+        words = struct.unpack(f"<{TENSOR_WORDS}Q", memory.read(implementation, 8 * TENSOR_WORDS))
+        sizes, steps = _extents(memory, words)
+        text = f"{dtype_name(words[20] & 0xFFFF)} {sizes}"
+        if steps != _contiguous(sizes):
+            text += f" strides {steps}"
+        if not words[2]:
+            return f"{text} without storage"
+        start, _, _, _, size = struct.unpack("<5Q", memory.read(words[2] + 16, 40))
+        begin = start + words[18] * dtype_bytes(words[20] & 0xFFFF)
+        return f"{text} at {begin:#x} in {size:,} B" if start else f"{text} of {size:,} B without memory"
+    except (Unreadable, ValueError) as error:
+        return Unknown(f"no tensor of torch 2.13 at {implementation:#x}: {error}")
+
+
+def _extents(memory: RemoteMemory, words: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Sizes and strides in elements: up to five inside the struct, else in a block of their own."""
+    ranks = words[7]
+    if ranks > _MOST:
+        raise ValueError(f"{ranks} dimensions")
+    if ranks <= INLINE_DIMENSIONS:
+        both = struct.pack("<10Q", *words[8 : 8 + 2 * INLINE_DIMENSIONS])
+        return struct.unpack_from(f"<{ranks}q", both), struct.unpack_from(f"<{ranks}q", both, 40)
+    found = struct.unpack(f"<{2 * ranks}q", memory.read(words[8], 16 * ranks))
+    return found[:ranks], found[ranks:]
+
+
+def _contiguous(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    steps, step = [], 1
+    for size in reversed(sizes):
+        steps.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(steps))
+
+
+def scalar_text(memory: RemoteMemory, address: int) -> str | Unknown:
+    """A c10::Scalar: the tag, then a float or an int 16 bytes on."""
+    try:
+        tag = memory.word(address) & 0xFF
+        raw = memory.read(address + 16, 16)
+    except Unreadable as error:
+        return Unknown(f"unreadable: {error}")
+    if tag in (_DOUBLE, _COMPLEX):
+        real, imaginary = struct.unpack("<2d", raw)
+        return repr(real if tag == _DOUBLE else complex(real, imaginary))
+    if tag not in (_INTEGER, _BOOL):
+        return Unknown(f"a Scalar with the tag {tag}")
+    number = int.from_bytes(raw[:8], "little", signed=True)
+    return str(bool(number & 0xFF)) if tag == _BOOL else str(number)

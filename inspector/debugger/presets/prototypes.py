@@ -53,11 +53,12 @@ def parsed(line: str) -> Prototype:
     shape = _SHAPE.match(line.strip())
     if shape is None:
         raise _bad(line, "it is not `result name(type name, ...)`")
-    texts = [part.strip() for part in _split(shape["parameters"])]
+    texts = [part.strip() for part in split(shape["parameters"])]
     return Prototype(shape["name"], _placed(texts) if texts not in ([""], ["void"]) else ())
 
 
-def _split(parameters: str) -> list[str]:
+def split(parameters: str) -> list[str]:
+    """The texts between the commas outside of brackets."""
     parts, depth = [""], 0
     for character in parameters:
         depth += (character in "(<[") - (character in ")>]")

@@ -18,14 +18,6 @@ from inspector.facts.record import dataclass
 TENSOR_WORDS, STORAGE_WORDS = 27, 11
 COUNT, HAS_WRAPPER = 0xFFFFFFFF, 1 << 63
 """Bits of an intrusive count (c10/util/intrusive_ptr.h): strong references; has a Python object."""
-_DTYPES = """
-uint8:B1 int8:b1 int16:h2 int32:i4 int64:q8 float16:e2 float32:f4 float64:d8 complex32:c4
-complex64:c8 complex128:c16 bool:?1 qint8:b1 quint8:B1 qint32:i4 bfloat16:-2 quint4x2:-1 quint2x4:-1
-bits1x8:-1 bits2x4:-1 bits4x2:-1 bits8:-1 bits16:-2 float8_e5m2:-1 float8_e4m3fn:-1
-float8_e5m2fnuz:-1 float8_e4m3fnuz:-1 uint16:H2 uint32:I4 uint64:Q8
-"""
-DTYPES = tuple(_DTYPES.split())
-"""c10::ScalarType in order: name, struct code ("-", "c": none), bytes."""
 UNDEFINED = "UndefinedTensor"
 VTABLES = {
     "_ZTVN3c1011StorageImplE": "StorageImpl",
@@ -141,16 +133,6 @@ def tensor(cdata: int) -> Tensor | None:
         parts=parts,
         coalesced=bool(words[COALESCED_WORD] & 0xFF),
     )
-
-
-def dtype_name(dtype: int) -> str:
-    """A c10::ScalarType by torch's name: "float32"."""
-    return DTYPES[dtype].partition(":")[0] if dtype < len(DTYPES) else "unknown dtype"
-
-
-def itemsize(found: Tensor) -> int:
-    """Bytes of an element; 0 if the type is unknown."""
-    return int(DTYPES[found.dtype].partition(":")[2][1:]) if found.dtype < len(DTYPES) else 0
 
 
 def storage(address: int) -> Storage | None:
