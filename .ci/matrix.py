@@ -5,7 +5,7 @@
                                      them on 3.12 and 3.13; adapters on the newest and the oldest release of
                                      each library
     python3 .ci/matrix.py --only whole-3.12      all of core on 3.12; whole-3.13
-    python3 .ci/matrix.py --only free-threaded   what works on 3.13t
+    python3 .ci/matrix.py --only free-threaded   what works on 3.14t and 3.15t
     python3 .ci/matrix.py --only aarch64         Debian's 3.13 for aarch64, emulated (.ci/aarch64.py)
     python3 .ci/matrix.py --after-quick          all but what --quick has run just before
     python3 .ci/matrix.py --only 3.11 -k refs    the rows whose title begins so, 3.14,3.15: or so; further
@@ -90,9 +90,10 @@ ROWS = [
 EMULATED = ["--timeout", "1200", *(f"tests/{room}" for room in ("native", "probes", "layers", "lazy"))]
 """Where emulated processor time goes: each test takes some thirty times as long, and there is no ptrace."""
 ASKED = [(f"whole-{version}", version, [], ["-m", CORE_AND_SMALL]) for version in ("3.12", "3.13")]
-ASKED += [("free-threaded", "3.13t", [], ["--noconftest", "tests/test_free_threaded.py"])]
+FREE = ["--noconftest", "tests/test_free_threaded.py", "tests/test_free_threaded_bytes.py"]
+ASKED += [(f"free-threaded {version}", version, [], FREE) for version in ("3.14t", "3.15t")]
 ASKED += [("aarch64", aarch64.ROOM, [], ["-m", f"quick and ({CORE}) and not debugger", *EMULATED])]
-"""Rows by `--only` alone: 14 minutes each, free-threaded one and five to build its Python."""
+"""Rows by `--only` alone: 14 minutes each, free-threaded one each and six to build its Python."""
 
 
 def main(words):

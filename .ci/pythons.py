@@ -17,7 +17,7 @@ FITS = (
     "free = 't' if sysconfig.get_config_var('Py_GIL_DISABLED') else ''; "
     "print('%d.%d' % sys.version_info[:2] + free, sys.version.split()[0], sys.executable)"
 )
-"""A suitable Python can make a virtual environment, and has its headers; 3.13t is one without the GIL."""
+"""A suitable Python can make a virtual environment, and has its headers; 3.14t is one without the GIL."""
 
 
 def ask(python):
@@ -74,7 +74,7 @@ def _candidates(wanted):
         yield folder / "bin" / "python"
     for place in ("/usr/bin", "/usr/local/bin", f"/opt/python{wanted}/bin"):
         yield f"{place}/python{wanted}"
-    yield free_threaded.PYTHON
+    yield free_threaded.python(wanted)
     if shutil.which("uv"):
         told = subprocess.run(["uv", "python", "find", wanted], stdout=PIPE, stderr=DEVNULL)
         if told.returncode == 0:
@@ -83,7 +83,7 @@ def _candidates(wanted):
 
 def install(wanted):
     """Install Python `wanted` by the first available means; its path, or None."""
-    means = [[sys.executable, free_threaded.__file__]] if wanted == "3.13t" else []
+    means = [[sys.executable, free_threaded.__file__, wanted]] if wanted in free_threaded.VERSIONS else []
     if shutil.which("apt-get") and os.geteuid() == 0:
         packages = [f"python{wanted}-dev", f"python{wanted}-venv"]
         means.append(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages])

@@ -36,7 +36,8 @@ ROOMS = {
     "3.13": (".venv-3.13", ("3.13",), "small", ()),
     "3.14": (".venv-3.14", ("3.14",), "small", ()),
     "3.15": (".venv-3.15", ("3.15",), "small", ()),
-    "3.13t": (".venv-3.13t", ("3.13t",), "free-threaded", ()),
+    "3.14t": (".venv-3.14t", ("3.14t",), "free-threaded", ()),
+    "3.15t": (".venv-3.15t", ("3.15t",), "free-threaded", ()),
     "libraries": (".venv-libraries", ("3.11",), "libraries", ()),
     "libraries-oldest": (".venv-libraries-oldest", ("3.11",), "libraries-oldest", ()),
     "R": (".venv-R", ("3.11",), "R", ()),
@@ -120,8 +121,7 @@ def _wheel(venv, settings, built):
 
 def _install(venv, wheel, built):
     pip = (venv / "bin" / "python", "-m", "pip")
-    if not pythons.version(venv / "bin" / "python").endswith("t"):  # cffi has no 3.13t
-        _run(venv, "", *pip, "install", "-q", wheel)  # with what it depends on, where that is missing
+    _run(venv, "", *pip, "install", "-q", wheel)  # with what it depends on, where that is missing
     _run(venv, "", *pip, "install", "-q", "--force-reinstall", "--no-deps", wheel)
     (venv / ".built").write_text(built)
 

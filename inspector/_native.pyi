@@ -75,7 +75,7 @@ def names(namespace: dict[str, Any], /) -> list[tuple[str, str, int, int | None,
     """Rows of a namespace: (name, type name, address, references or None if immortal, own bytes).
 
     For a value that is a Subject the row describes its object, without the Subject's reference. Names of any
-    type but `str` have no row.
+    type but `str` have no row. References are -1 where a free-threaded CPython does not count them.
     """
 
 # native/heap/retained.c

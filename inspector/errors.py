@@ -72,9 +72,9 @@ def heard(said: Mapping[str, str]) -> InspectorError:
 def free_threaded() -> InspectorError:
     """The error for what reads memory, frames or the collector's lists, where there is no GIL."""
     return InspectorError(
-        "not on a free-threaded CPython yet: there a card has the type, size, value and reference counts.",
+        "not on a free-threaded CPython yet: there cards, comparisons, names, owners and saved reports work.",
         slug="free-threaded",
-        why="nothing stands still without the GIL while the extension reads memory, frames and lists",
+        why="nothing stands still without the GIL while the extension walks the heap or records calls",
         do="run this with a Python that has the GIL",
     )
 
@@ -90,7 +90,7 @@ def uncounted() -> InspectorError:
     return InspectorError(
         "its refcount is deferred: references from running code are not counted.",
         slug="free-threaded",
-        why="a free-threaded CPython leaves them out for functions, code, modules, types and dicts",
+        why="a free-threaded CPython leaves them out: of functions, code, types, modules, their namespaces",
     )
 
 

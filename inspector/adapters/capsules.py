@@ -90,7 +90,7 @@ def name_of(x: Any) -> str:
 
 
 def _words(x: Any) -> tuple[int, ...]:
-    return struct.unpack("4Q", _native.read(id(x) + 16, 32) or bytes(32))
+    return struct.unpack("4Q", _native.read(id(x) + object.__basicsize__, 32) or bytes(32))
 
 
 def _is_reticulate(destructor: int) -> bool:

@@ -15,9 +15,10 @@ from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
 
 WORD = 8
-BUFFER, POSITION, SIZE = 2 * WORD, 3 * WORD, 4 * WORD
+HEAD = object.__basicsize__
+BUFFER, POSITION, SIZE = HEAD, HEAD + WORD, HEAD + 2 * WORD
 """Offsets in the struct `bytesio` (Modules/_io/bytesio.c): buf, pos, string_size."""
-TEXT_SIZE, STATE, TEXTS, UCS4 = 5 * WORD, 6 * WORD, (7 * WORD, 8 * WORD), 4
+TEXT_SIZE, STATE, TEXTS, UCS4 = HEAD + 3 * WORD, HEAD + 4 * WORD, (HEAD + 5 * WORD, HEAD + 6 * WORD), 4
 """Offsets in `stringio` (Modules/_io/stringio.c): buf_size, state, the writer's str (up to CPython 3.11 two
 lists, from 3.14 on a pointer to the writer); bytes of a character in buf."""
 ACCUMULATING = 2
@@ -54,7 +55,7 @@ class Files(Adapter):
         block, length, state, *texts = (_word(id(x) + at) for at in (BUFFER, TEXT_SIZE, STATE, *TEXTS))
         if sys.version_info >= (3, 14):
             texts = [_word(texts[0])] if texts[0] else []
-        written = tuple(one for one in texts if one and _word(one + WORD) in (id(str), id(list)))
+        written = tuple(one for one in texts if one and _word(one + HEAD - WORD) in (id(str), id(list)))
         if state & 0xFFFFFFFF != ACCUMULATING:
             found.add_block(id(x), block, length * UCS4, "StringIO's characters")
         elif written:
@@ -94,8 +95,17 @@ def _bytes(x: io.BytesIO) -> tuple[int, int, int] | None:
     if raw is None:
         return None
     content, _, size = (int.from_bytes(raw[i : i + WORD], "little") for i in range(0, 3 * WORD, WORD))
-    count = _native.read(content, WORD) if content else None
-    return None if count is None else (content, size, int.from_bytes(count, "little") & 0xFFFFFFFF)
+    counts = _native.read(content, HEAD - WORD) if content else None
+    return None if counts is None else (content, size, _references(counts))
+
+
+def _references(counts: bytes) -> int:
+    """The refcount in the words before an object's type; a free-threaded CPython has one of the owning thread
+    and one of all others, above two bits of state."""
+    if len(counts) == WORD:
+        return int.from_bytes(counts, "little") & 0xFFFFFFFF
+    local, shared = counts[WORD + 4 : 2 * WORD], counts[2 * WORD :]
+    return int.from_bytes(local, "little") + (int.from_bytes(shared, "little", signed=True) >> 2)
 
 
 def _word(address: int) -> int:

@@ -15,7 +15,7 @@ _KINDS = {
     types.AsyncGeneratorType: ("ag_running", "async for"),
 }
 """Type -> the attribute that tells whether it runs now, and the call that takes a value from it."""
-_OFFSETS = (67, 75)
+_OFFSETS = (object.__basicsize__ + 51, object.__basicsize__ + 59)
 """Of gi_frame_state: from 3.12 on, and in 3.11 (Include/cpython/genobject.h, _PyGenObject_HEAD)."""
 
 

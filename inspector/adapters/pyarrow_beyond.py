@@ -8,7 +8,7 @@ from inspector.adapters.beyond import ODD, Beyond, Counted
 from inspector.objects.classes import basic_size
 from inspector.objects.layouts.shared_pointers import Pointer, class_at, counted, pointers, words_at
 
-HEAD: Final = 16
+HEAD: Final = object.__basicsize__
 """Bytes of PyObject_HEAD: what Cython keeps of C++ follows."""
 NONE: Final = (0, 0)
 MOST_ROWS: Final = 200_000

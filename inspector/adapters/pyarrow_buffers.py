@@ -25,7 +25,7 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.layouts.overlap import merged
 from inspector.objects.layouts.shared_pointers import words_at
 
-_POINTER_AT = 32
+_POINTER_AT = object.__basicsize__ + 16
 """Offset of the shared pointer in pyarrow.lib.Buffer: after header, weakref list and Cython's table."""
 _WORDS = 16
 """Words of the C++ object that are read: the largest class keeps its owner in the twelfth."""

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from threading import RLock
 from types import ModuleType
 
 from inspector.adapters import trial
@@ -81,6 +82,14 @@ class Registry:
     def find(self, kind: type) -> Adapter | None:
         """The adapter of `kind`, by identity: no metaclass runs its `__hash__` or `__eq__`."""
         found = self.known(kind)
+        if found is not None:
+            return found
+        with _lock:
+            return self._loaded(kind)
+
+    def _loaded(self, kind: type) -> Adapter | None:
+        """The same after what is due was loaded, by one thread at a time."""
+        found = self.known(kind)
         if found is None and any((self.wake(), self._generators(kind), self._submodules(kind))):
             found = self.known(kind)
         if found is None and not self._asked_outside and type_module(kind) != "builtins":
@@ -137,10 +146,11 @@ class Registry:
         for kind in families:
             self._exact.setdefault(kind, adapter)  # most instances are of the class itself
         self._families.update(families)
-        self._marked.update(dict.fromkeys(adapter.marks, adapter))
+        # other threads read the old ones meanwhile
+        self._marked = self._marked | dict.fromkeys(adapter.marks, adapter)
         claims = type_attribute(type(adapter), "claims")
         if claims not in (None, Adapter.claims) and adapter not in self._claiming:
-            self._claiming.append(adapter)
+            self._claiming = [*self._claiming, adapter]
 
     def _load(self, library: str, load: Callable[[], Adapter]) -> None:
         try:
@@ -218,11 +228,13 @@ def _is_imported(library: str) -> bool:
 
 def _from_folder() -> Registry:
     """A registry of this folder's files: `numpy_arrays.py` waits for numpy, `language.py` does not."""
-    registry = Registry()
+    from inspector import _native
+
+    registry, tried = Registry(), getattr(_native, "ADAPTERS", None)  # of a free-threaded CPython
     folder = os.path.dirname(__file__)  # noqa: PTH120 (pathlib would import as much as the adapters do)
     files = os.listdir(folder)  # noqa: PTH208
     for name in sorted(file[:-3] for file in files if file.endswith(".py")):
-        if name not in _NOT_ADAPTERS:
+        if name not in _NOT_ADAPTERS and (tried is None or name in tried):
             library, underscore, _ = name.partition("_")
             library = _MODULES.get(library, library)
             registry.add(library if underscore else "", partial(_import, name))
@@ -235,16 +247,24 @@ def _import(name: str) -> Adapter:
 
 
 _registry: Registry | None = None
+_lock = RLock()  # an adapter's own test asks for adapters
+
+
+def _unlock() -> None:
+    """In a forked child no other thread lives that would open the lock."""
+    global _lock
+    _lock = RLock()
+
+
+os.register_at_fork(after_in_child=_unlock)
 
 
 def shared() -> Registry:
     """The registry of this process."""
     global _registry
     if _registry is None:
-        from inspector import _native
-
-        getattr(_native, "refuse", bool)()  # adapters read structs as a Python with the GIL lays them out
-        _registry = _from_folder()
+        with _lock:
+            _registry = _registry or _from_folder()
     return _registry
 
 

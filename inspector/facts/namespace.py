@@ -21,7 +21,7 @@ class Row:
     address: Address
     bytes: int | Unknown
     """Bytes of its elements, or of all objects and arrays that it holds; others may hold them too."""
-    references: int | ImmortalType
+    references: int | ImmortalType | Unknown
     state: str
     """One of facts.materialization.STATES; "?" if unknown; for a container its items; "" for the rest."""
     group: int

@@ -257,6 +257,7 @@ def writes(x: Any, part: str = "bytes", budget: int = 1000) -> WriteWatch:
     """
     from inspector.debugger.watch.writes import WriteWatch
 
+    needs_gil()
     return WriteWatch(x, part, budget)
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from inspector.facts.namespace import Namespace, Row
 from inspector.facts.nothing import Nothing
-from inspector.facts.unknown import Immortal, Unknown
+from inspector.facts.unknown import Immortal, ImmortalType, Unknown
 from inspector.views.amounts import size
 from inspector.views.answers import sentence
 from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table, nothing
@@ -80,11 +80,15 @@ def _group(rows: tuple[Row, ...]) -> Iterator[tuple[tuple[Span, ...], ...]]:
             (Span(clipped(row.name, LONGEST_NAME), "name"),),
             (Span(row.type_name),),
             (Span(_bytes(row)),),
-            (Span("∞" if row.references is Immortal else f"{row.references:,}"),),
+            (Span(_references(row.references)),),
             (Span(row.state, _style(row.state)),),
             (Span(here(row), "dim"),),
             _bracket(rows, position),
         )
+
+
+def _references(count: int | ImmortalType | Unknown) -> str:
+    return "∞" if count is Immortal else "?" if isinstance(count, Unknown) else f"{count:,}"
 
 
 def _bracket(rows: tuple[Row, ...], position: int) -> tuple[Span, ...]:

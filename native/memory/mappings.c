@@ -9,6 +9,7 @@
 // `read_present` checks /proc/self/pagemap first (bit 63: present). Reading a page that was never touched
 // would fault it in, by memory_read too, and so change the inspected process.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "memory/memory.h"
 #include "memory/pagemap.h"
 

@@ -12,6 +12,7 @@
 // the scratch: one anonymous mapping that a search fills from the bottom and unmaps as a whole. It also keeps
 // the search's own arrays of addresses out of the malloc heap, where the search would find them.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "memory/memory.h"
 #include "memory/addresses.h"
 

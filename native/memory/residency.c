@@ -8,6 +8,7 @@
 //
 // Nothing is dereferenced, so a range may be unmapped, or lie beyond the end of a truncated file.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "memory/pagemap.h"
 #include "module/native.h"
 

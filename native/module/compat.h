@@ -5,7 +5,8 @@
 
 #include <Python.h>
 
-#ifdef Py_GIL_DISABLED
+// A part that is proved without the GIL says so: it defines INSPECTOR_WITHOUT_GIL before it includes this.
+#if defined(Py_GIL_DISABLED) && !defined(INSPECTOR_WITHOUT_GIL)
 #error "native-inspector needs the GIL: free-threaded builds of CPython are not supported yet."
 #endif
 
@@ -38,7 +39,7 @@
 // The refcount of what may be an object; CPython links freed objects through that word. Up to 3.13 an address
 // there is recognised by its size. In 3.14 the count is the low half, without a sign; the upper is 0 in a
 // live object only. Few releases too many leave it just below 2^32, far above an immortal object's 3 * 2^30.
-#if PY_VERSION_HEX >= 0x030E0000
+#if PY_VERSION_HEX >= 0x030E0000 && !defined(Py_GIL_DISABLED)
 static inline Py_ssize_t compat_refcount(PyObject *object /* borrowed */) {
     uint32_t count = object->ob_overflow ? 0 : (uint32_t)Py_REFCNT(object);
     return count >= 0xF0000000u ? (Py_ssize_t)(int32_t)count : (Py_ssize_t)count;
@@ -48,7 +49,10 @@ static inline Py_ssize_t compat_refcount(PyObject *object /* borrowed */) {
 #endif
 
 // PEP 684: from 3.12 on a module declares whether it supports several interpreters; patches are process-wide.
-#if PY_VERSION_HEX >= 0x030C0000
+#ifdef Py_GIL_DISABLED
+#define COMPAT_INTERPRETERS_SLOT \
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED}, { Py_mod_gil, Py_MOD_GIL_NOT_USED }
+#elif PY_VERSION_HEX >= 0x030C0000
 #define COMPAT_INTERPRETERS_SLOT {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED}
 #else
 #define COMPAT_INTERPRETERS_SLOT {0, NULL} // ends the slots one line early

@@ -10,9 +10,10 @@
 //
 // Ownership. The module object owns the references in `native_state`.
 //
-// Limits. One interpreter only (module/compat.h: COMPAT_INTERPRETERS_SLOT), and only with the GIL: the scan
-// reads memory that other threads would otherwise change meanwhile.
+// Limits. One interpreter only (module/compat.h: COMPAT_INTERPRETERS_SLOT). A free-threaded CPython has a few
+// parts alone: searches and walks read what other threads would change meanwhile.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "module/native.h"
 
 native_state *native_get_state(PyObject *module) { return PyModule_GetState(module); }
@@ -81,7 +82,7 @@ static PyModuleDef_Slot module_slots[] = {
 
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
-    .m_name = "inspector._native",
+    .m_name = "inspector." Py_STRINGIFY(INSPECTOR_MODULE),
     .m_doc = "The native half of inspector: reads objects and memory, traces calls. The stub is _native.pyi.",
     .m_size = sizeof(native_state),
     .m_slots = module_slots,
@@ -95,5 +96,7 @@ native_state *native_type_state(PyTypeObject *type) {
     return module ? native_get_state(module) : NULL;
 }
 
-PyMODINIT_FUNC PyInit__native(void); // its prototype: Python.h has none
-PyMODINIT_FUNC PyInit__native(void) { return PyModuleDef_Init(&module_def); }
+#define INIT_OF(name) PyInit_##name
+#define INIT(name) INIT_OF(name)
+PyMODINIT_FUNC INIT(INSPECTOR_MODULE)(void); // its prototype: Python.h has none
+PyMODINIT_FUNC INIT(INSPECTOR_MODULE)(void) { return PyModuleDef_Init(&module_def); }

@@ -55,6 +55,20 @@ int error_no_memory(void);
 
 // The parts: each is one C file with a function `<part>_exec`, which adds its functions and types to the
 // module and returns 0, or -1 with an exception set.
+#ifdef Py_GIL_DISABLED
+#define INSPECTOR_MODULE _free_threaded
+#define INSPECTOR_PARTS(PART) \
+    PART(subject) \
+    PART(memory) \
+    PART(symbols) \
+    PART(buffer) \
+    PART(protocols) \
+    PART(attributes) \
+    PART(frames) \
+    PART(mappings) \
+    PART(residency)
+#else
+#define INSPECTOR_MODULE _native
 #define INSPECTOR_PARTS(PART) \
     PART(build) \
     PART(subject) \
@@ -128,6 +142,7 @@ int error_no_memory(void);
     PART(writes) \
     PART(writes_pages) \
     PART(docs)
+#endif
 
 // Adds functions to the module, by rows of a PyMethodDef; and the exec function of a part that does no more.
 #define ADD_FUNCTIONS(module, ...) \

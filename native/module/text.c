@@ -6,6 +6,7 @@
 // program and may hold anything: control codes, surrogates and bidirectional marks are written as Python
 // escapes.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "module/native.h"
 
 void text_put(text *into, Py_UCS4 character) {

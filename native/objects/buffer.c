@@ -16,6 +16,7 @@
 // move when a memoryview is taken means "unknown", never a guess. PyArrayObject_fields is public, part of
 // NumPy's ABI (numpy/ndarraytypes.h); it is written down so that NumPy is not needed to build.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "memory/memory.h"
 #include "objects/objects.h"
 
@@ -51,6 +52,14 @@ static PyObject *buffer_read_integers(const Py_ssize_t *address, int count) {
     }
     return buffer_integers(integers, count);
 }
+
+// The same, of an ndarray that lives: its memory needs no system call to be read, unless another thread may
+// give the array another shape meanwhile.
+#ifdef Py_GIL_DISABLED
+#define array_integers buffer_read_integers
+#else
+#define array_integers buffer_integers
+#endif
 
 // The text at `address`, at most FORMAT_BYTES of it; "B" where there is none (PEP 3118). Returns new.
 static PyObject *buffer_read_format(const char *address) {
@@ -174,9 +183,8 @@ static PyObject *buffer_ndarray_fields(PyObject *module /* borrowed */, PyObject
     if (array->nd < 0 || array->nd > MOST_DIMENSIONS) {
         return PyErr_Format(PyExc_ValueError, "an ndarray of %d dimensions", array->nd);
     }
-    // NumPy's own memory, held by an array that is alive: no need of a system call to read it.
-    PyObject *_owned_ shape = buffer_integers(array->dimensions, array->nd);
-    PyObject *_owned_ strides = shape ? buffer_integers(array->strides, array->nd) : NULL;
+    PyObject *_owned_ shape = array_integers(array->dimensions, array->nd);
+    PyObject *_owned_ strides = shape ? array_integers(array->strides, array->nd) : NULL;
     if (!strides) {
         return NULL;
     }

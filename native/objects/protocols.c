@@ -8,6 +8,7 @@
 // The structs were made by somebody else and may be wrong; every pointer in them is followed through
 // memory_read, and dimensions are bounded. What does not make sense is a ValueError.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "memory/memory.h"
 
 enum {

@@ -5,6 +5,7 @@
 // its image in memory, by which inspector/binaries/addresses.py proves that the file on disk is still the one
 // loaded. `exported(address)` asks dladdr: only dynamic symbols, by a linear search of the whole table (about
 // a millisecond in a library of 100,000 symbols); local symbols are read from the file by places.py.
+#define INSPECTOR_WITHOUT_GIL
 #include "module/native.h"
 
 #include <dlfcn.h>

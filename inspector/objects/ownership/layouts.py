@@ -22,6 +22,8 @@ ITEMS = 1 << 31
 ALIKE = 1 << 30
 """Marks a reference that is owned only where it leads to an object of the holder's type."""
 
+HEAD = object.__basicsize__
+
 Layouts = tuple[tuple[type, tuple[int, ...]], ...]
 
 
@@ -30,7 +32,7 @@ def offsets(sample: object, attributes: Iterable[str]) -> dict[int, str]:
     values = {id(getattr(sample, name)): name for name in attributes}
     raw = _native.read(id(sample), type(sample).__basicsize__)
     words = struct.unpack(f"={len(raw) // 8}Q", raw[: len(raw) // 8 * 8]) if raw else ()
-    return {8 * n: values[word] for n, word in enumerate(words) if n > 1 and word in values}
+    return {8 * n: values[word] for n, word in enumerate(words) if 8 * n >= HEAD and word in values}
 
 
 @cache
@@ -51,7 +53,7 @@ def _range_fields() -> tuple[int, ...]:
     raw = _native.read(id(numbers), range.__basicsize__) or b""
     owned = (id(numbers.start), id(numbers.stop), id(numbers.step), id(len(numbers)))
     words = struct.unpack(f"={len(raw) // 8}Q", raw)
-    return tuple(8 * n for n, word in enumerate(words) if n > 1 and word in owned)
+    return tuple(8 * n for n, word in enumerate(words) if 8 * n >= HEAD and word in owned)
 
 
 def _code_fields() -> tuple[int, ...]:
@@ -94,11 +96,11 @@ def _ndarray_layout(numpy: types.ModuleType) -> Layouts:
     whole = numpy.zeros(4, "f8")
     view = whole[1:]
     found = offsets(view, ("base", "dtype"))
-    raw = _native.read(id(view) + 16, 8)
+    raw = _native.read(id(view) + HEAD, 8)
     data = struct.unpack("=Q", raw)[0] if raw else 0
     if sorted(found.values()) != ["base", "dtype"] or data != view.__array_interface__["data"][0]:
         return ()
-    return ((numpy.ndarray, (*found, 16 | ITEMS)),)
+    return ((numpy.ndarray, (*found, HEAD | ITEMS)),)
 
 
 def layouts() -> Layouts:
@@ -144,7 +146,7 @@ def _library_fields(kind: type) -> dict[int, str]:
 
 def _member_offset(member: types.MemberDescriptorType) -> int:
     """PyMemberDescrObject.d_member->offset (Include/cpython/descrobject.h, Include/descrobject.h)."""
-    row = struct.unpack("=Q", _native.read(id(member) + 40, 8) or bytes(8))[0]
+    row = struct.unpack("=Q", _native.read(id(member) + HEAD + 24, 8) or bytes(8))[0]
     return int(struct.unpack("=q", _native.read(row + 16, 8) or bytes(8))[0])
 
 

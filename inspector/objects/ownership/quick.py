@@ -40,7 +40,7 @@ def namespaces(context: Context) -> list[dict[str, Any]]:
     """The dicts with the user's names: `__main__`, and those in it that the context knows."""
     main = sys.modules.get("__main__")
     first = [vars(main)] if type(main) is type(sys) else []
-    known = [value for space in first for value in tuple(space.values()) if type(value) is dict]
+    known = [value for space in first for value in list(space.values()) if type(value) is dict]
     return first + [value for value in known if id(value) in context.names]
 
 
@@ -112,7 +112,7 @@ def showing(span: Range, besides: set[int], context: Context) -> tuple[str, Any]
     `besides`: ids of objects that are not meant. ("", None) if none is found among the first MOST_SHOWING.
     """
     left, adapters = MOST_SHOWING, dict[int, Adapter | None]()
-    for pairs in (*_locals(), *(tuple(space.items()) for space in namespaces(context))):
+    for pairs in (*_locals(), *(list(space.items()) for space in namespaces(context))):
         for name, value in pairs:
             kind = type(value)
             if id(value) in besides or type(name) is not str or name.startswith("_") or not left:

@@ -75,7 +75,10 @@ def entry(namespace: object, name: str) -> object:
     """
     if type(namespace) is not dict:
         return None
-    first = list(itertools.islice(namespace.items(), 64))
+    try:
+        first = list(itertools.islice(namespace.items(), 64))
+    except RuntimeError:  # another thread put a key in meanwhile
+        first = list(namespace.items())[:64]
     return next((value for key, value in first if type(key) is str and key == name), None)
 
 

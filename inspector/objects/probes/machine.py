@@ -26,9 +26,8 @@ def checks() -> tuple[Check, ...]:
     """The checks that need only this process."""
     first = extension()
     if first.state == "part":  # free-threaded
-        others = ("attach", "writes", "residency", "symbols")
-        refused = (Check(part, "no", "not without the GIL yet", _WITH_GIL) for part in others)
-        return (first, *refused, libraries())
+        refused = (Check(part, "no", "not without the GIL yet", _WITH_GIL) for part in ("attach", "writes"))
+        return (first, *refused, residency(), symbols(), libraries())
     return (first, attach(), writes(), residency(), symbols(), libraries())
 
 
@@ -42,7 +41,8 @@ def extension() -> Check:
         mend = "pip install --force-reinstall native-inspector"
         return Check("extension", "no", f"{error}", _WITH_GIL if is_free_threaded else mend)
     if hasattr(_native, "refuse"):
-        return Check("extension", "part", f"{python}, free-threaded: cards of one object, no more", _WITH_GIL)
+        works = "free-threaded: cards, comparisons, names, owners; no traces, leaks, searches"
+        return Check("extension", "part", f"{python}, {works}", _WITH_GIL)
     file = Path(_native.__file__ or "").name
     fast = "AVX2" if "avx2" in _processor_flags() else "portable scan (no AVX2)"
     return Check("extension", "ok", f"{file.partition('.')[0]} for {python}, {fast}", "")

@@ -19,7 +19,7 @@ from inspector.adapters.registry import adapter_of
 from inspector.binaries.mappings import MappingTable
 from inspector.facts.memory import Range
 from inspector.facts.namespace import Namespace, Row
-from inspector.facts.unknown import Address, Immortal, Unknown
+from inspector.facts.unknown import Address, Immortal, ImmortalType, Unknown
 from inspector.objects.classes import type_bases
 from inspector.objects.layers.glance import glance
 from inspector.objects.layers.pages import residency
@@ -89,8 +89,10 @@ def namespace(
     objects that are not the user's.
     """
     places = Places(MappingTable())
-    rows_of = [row for row in _native.names(mapping) if row[0] not in hidden and row[0] in mapping]
-    named = [Subject(mapping[row[0]]) for row in rows_of]
+    all_of = [(row, _box(mapping, row[0])) for row in _native.names(mapping) if row[0] not in hidden]
+    rows_of = [row for row, box in all_of if box is not None]
+    named = [box for _, box in all_of if box is not None]
+    del all_of
     besides = [] if history is None else [*kept.roots(history)]
     held, complete = reached([*named, *(one.subject for one in besides)], (mapping, *stops))
     found = [_look(*one) for one in zip(rows_of, named, held[: len(named)], strict=True)]
@@ -151,7 +153,7 @@ def _look(known: _NameRow, subject: Subject, of: Reached) -> _Look:
         type_name=kept.title(kind, blocks),
         address=Address(subject.address),
         bytes=size,
-        references=Immortal if count is None or count >= _NEVER_FREED else count,
+        references=_references(count),
         state=_state(subject, blocks, owns, of.arrays),
         group=0,
         shares="",
@@ -164,14 +166,25 @@ def _look(known: _NameRow, subject: Subject, of: Reached) -> _Look:
     )
 
 
+def _box(mapping: dict[str, Any], name: str) -> Subject | None:
+    """The value of a name; None where another thread has taken the name away."""
+    try:
+        return Subject(mapping[name])
+    except KeyError:
+        return None
+
+
+def _references(count: int | None) -> int | ImmortalType | Unknown:
+    if count is None or count >= _NEVER_FREED:
+        return Immortal
+    return count if count >= 0 else Unknown("deferred: references from running code are not counted")
+
+
 def _seen(row: Row, mapping: dict[str, Any], places: Places) -> Row:
     """The row with the state of its object, if an adapter reports it."""
-    try:
-        subject = Subject(mapping[row.name])
-    except KeyError:
-        return row
-    adapter = adapter_of(type(subject.get()))
-    if adapter is None:
+    subject = _box(mapping, row.name)
+    adapter = None if subject is None else adapter_of(type(subject.get()))
+    if subject is None or adapter is None:
         return row
     found = glance(subject.get(), adapter, places)
     return replace(row, state=found.state, resident_fraction=found.resident_fraction)

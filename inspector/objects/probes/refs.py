@@ -34,7 +34,9 @@ PASSES = 5.3
 remain, one at the unaligned positions, which takes as long as 1.3 others."""
 WITHOUT_GIL = "t" in sys.abiflags
 NOT_SEARCHED = Unknown(
-    "nothing is searched without the GIL" if WITHOUT_GIL else "memory was not searched: ask for the owners"
+    "C memory is not searched without the GIL"
+    if WITHOUT_GIL
+    else "memory was not searched: ask for the owners"
 )
 
 _BORROWING = ("stack", "unknown holder")
@@ -81,7 +83,7 @@ def owners(
     if scan and not WITHOUT_GIL:
         del glanced
         return _searched(subject, context, progress, leave_out or _payloads(context))
-    named = _owners(glanced, context)
+    named = _owners([*glanced, *_tracked(subject, glanced)] if scan else glanced, context)
     unnamed = 0 if isinstance(references, ImmortalType) else max(references - _certain(named), 0)
     return Owners(
         references=references,
@@ -95,11 +97,24 @@ def owners(
     )
 
 
+def _tracked(subject: _native.Subject, glanced: Sequence[Row]) -> list[Row]:
+    """Without the GIL: the containers that the collector tracks and a glance did not reach."""
+    seen = {_where(row) for row in glanced}
+    return [
+        row for row in rows(_native.find_holders((subject,), (), (), OWN_CODE)[0]) if _where(row) not in seen
+    ]
+
+
+def _where(row: Row) -> tuple[Any, ...]:
+    holder, key = (one.address if one is not None else 0 for one in (row.holder, row.key))
+    return holder, row.slot, row.position, key
+
+
 def _payloads(context: Context) -> list[tuple[int, int]]:
     """Ranges of numeric buffers with a user's name: they contain no references."""
     from inspector.adapters.spans import numeric_spans
 
-    values = (value for space in namespaces(context) for value in tuple(space.values()))
+    values = (value for space in namespaces(context) for value in list(space.values()))
     return [(span.start, span.stop) for span in numeric_spans(values)]
 
 

@@ -1,5 +1,5 @@
-// inspector._counts: what a free-threaded CPython has of the extension. The box for an object, as in
-// objects/subject.c, and the words of its header.
+// The object under inspection on a free-threaded CPython: its box, as in objects/subject.c, and the words of
+// its header.
 //
 // Overview. Such a build counts an object's references in two words (PEP 703, Include/refcount.h). The thread
 // that ob_tid names owns the object and counts in ob_ref_local; all others count in ob_ref_shared, above two
@@ -10,16 +10,13 @@
 // Threads. A Subject never changes after it is made, so that the object in it lives. Its words are read one
 // by one, atomically; another thread may count meanwhile, as with any refcount of such a build.
 // SPDX-License-Identifier: MIT
-#define PY_SSIZE_T_CLEAN
+#define INSPECTOR_WITHOUT_GIL
 #define Py_BUILD_CORE 1
 #define Py_BUILD_CORE_MODULE 1
-#include <Python.h>
-#include <internal/pycore_gc.h>
-#include <stddef.h>
+#include "module/native.h"
 
-#ifndef Py_GIL_DISABLED
-#error "the counts of a free-threaded build: this CPython has the GIL"
-#endif
+#include <internal/pycore_dict.h>
+#include <internal/pycore_gc.h>
 
 typedef struct {
     PyObject_HEAD PyObject *object; // owned: the only reference the tool keeps
@@ -55,10 +52,10 @@ static PyObject *subject_get(PyObject *self, PyObject *unused) {
     return Py_NewRef(((Subject *)self)->object);
 }
 
-// From 3.14 on each thread counts its own references to the globals of functions, in a table apart: so any
-// dict's.
+// Each thread counts its own references to the globals of functions in a table apart: such a dict has a
+// number there.
 static int is_deferred(PyObject *object /* borrowed */) {
-    return PyDict_Check(object) ||
+    return (PyDict_Check(object) && _PyDict_UniqueId((PyDictObject *)object) != 0) ||
            (_Py_atomic_load_uint8_relaxed(&object->ob_gc_bits) & _PyGC_BITS_DEFERRED) != 0;
 }
 
@@ -115,7 +112,7 @@ static PyType_Spec subject_spec = {
     .slots = subject_slots,
 };
 
-static int counts_exec(PyObject *module) {
+int subject_exec(PyObject *module) {
     PyObject *type = PyType_FromModuleAndSpec(module, &subject_spec, NULL); // new
     PyObject *offsets = Py_BuildValue("(nnnn)", offsetof(PyObject, ob_tid), offsetof(PyObject, ob_ref_local),
                                       offsetof(PyObject, ob_ref_shared), offsetof(PyObject, ob_type)); // new
@@ -125,19 +122,3 @@ static int counts_exec(PyObject *module) {
     Py_XDECREF(offsets);
     return failed ? -1 : 0;
 }
-
-static PyModuleDef_Slot counts_slots[] = {
-    {Py_mod_exec, counts_exec},
-    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
-    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
-    {0, NULL},
-};
-
-static struct PyModuleDef counts_def = {
-    PyModuleDef_HEAD_INIT,
-    .m_name = "inspector._counts",
-    .m_slots = counts_slots,
-};
-
-PyMODINIT_FUNC PyInit__counts(void); // its prototype: Python.h has none
-PyMODINIT_FUNC PyInit__counts(void) { return PyModuleDef_Init(&counts_def); }

@@ -1,19 +1,44 @@
-"""What a free-threaded CPython imports in place of the extension: one object, by CPython's public functions.
+"""What a free-threaded CPython imports in place of the extension: objects, their bytes and who names them.
 
-The extension reads other objects' memory, the collector's lists and frames as the GIL keeps them. Without it
-nothing stands still meanwhile: what is not here is refused in one sentence, and is never a wrong number.
+The extension reads the collector's lists and frames as the GIL keeps them. Without it nothing stands still
+meanwhile: what is not here is refused in one sentence, and is never a wrong number.
 """
 
 # SPDX-License-Identifier: MIT
 import gc
+import inspect
 import sys
 from itertools import islice
+from types import FrameType, MethodDescriptorType
 from typing import Any
 
 from inspector.errors import free_threaded, uncounted
 
 try:
-    from inspector import _counts
+    from inspector._free_threaded import (  # noqa: F401
+        array_struct,
+        arrow,
+        ask_buffer,
+        attribute_of,
+        demangle,
+        dlpack,
+        exported,
+        exports,
+        huge_at,
+        image,
+        locals_owning,
+        mapping_at,
+        maps,
+        ndarray_fields,
+        own_attributes,
+        own_dict,
+        read,
+        read_present,
+        residency,
+        speaks_buffer,
+    )
+
+    from inspector import _free_threaded
 except ImportError as error:
     raise ImportError(
         f"inspector._native needs the GIL, and this CPython {sys.version.split()[0]} is free-threaded:"
@@ -26,9 +51,19 @@ _SIZED = (list, tuple, dict, set, frozenset, str, bytes, bytearray)
 _SHOWN = (int, float, complex, bool, str, bytes, type(None))
 _MOST = 60
 _WORD = 8
-_OFFSETS = _counts.OFFSETS
-CODE_FIELDS: dict[str, int] = {}  # no struct is read here
-BUILD = f"CPython {sys.version.split()[0]}, free-threaded: cards of one object"
+_OFFSETS = _free_threaded.OFFSETS
+CODE_FIELDS: dict[str, int] = {}  # no code object's struct is read here
+ADAPTERS = frozenset(
+    (
+        *("language", "array_items", "capsules", "files", "generators", "mmap_files", "ctypes_memory"),
+        *("asyncio_futures", "futures_pending", "importlib_modules", "inspector_lazy", "references"),
+        *("sharedmemory_blocks", "numpy_arrays", "numpy_files", "pandas_frames"),
+        *("PIL_images", "dask_graphs", "scipy_sparse", "xarray_variables", "h5py_datasets"),
+        *("pyarrow_buffers", "sqlalchemy_rows", "zarr_arrays"),
+    )
+)
+"""Files of inspector/adapters that were tried without the GIL; others read structs as a GIL lays them out."""
+BUILD = f"CPython {sys.version.split()[0]}, free-threaded: what works without the GIL"
 
 
 def refuse() -> Any:
@@ -46,7 +81,7 @@ class LazyVector:
     """No object here is one."""
 
 
-class Subject(_counts.Subject):
+class Subject(_free_threaded.Subject):
     """The object under inspection; the box holds exactly one reference."""
 
     __slots__ = ()
@@ -116,12 +151,17 @@ def _namespace(kind: type) -> Any:
 
 
 def _size(x: Any, kind: type) -> int:
-    """As sys.getsizeof says it without a class's own __sizeof__: the nearest built-in base answers."""
+    """As sys.getsizeof says it without a class's own __sizeof__: the nearest base written in C answers."""
     for base in _of(kind, "__mro__"):
         asked = _namespace(base).get("__sizeof__")
-        if asked is not None and not _of(base, "__flags__") & _HEAP_TYPE:
+        if type(asked) is MethodDescriptorType:
             return asked(x) + (16 if _of(kind, "__flags__") & _PREHEADER else 0)
     raise TypeError(kind)  # object is the last base of every class
+
+
+def own_bytes(x: Any) -> int:
+    """Bytes of one object, headers included."""
+    return _size(x, type(x))
 
 
 def preview(subject: Subject, secret_words: tuple[str, ...]) -> str | None:
@@ -151,9 +191,25 @@ def type_layout(subject: Subject) -> None:
 module_layout = builtin_layout = type_layout
 
 
-def quick_referrers(*asked: object) -> tuple[list[Any], list[Any], bool]:
-    """None is found, and others may be there."""
-    return [], [], False
+def quick_referrers(*asked: Any) -> tuple[list[Any], list[Any], bool]:
+    """Holders in namespaces, in what those name, and in this thread's frames."""
+    from inspector import _holders
+
+    return _holders.quick_referrers(*asked)
+
+
+def find_holders(subjects: tuple[Subject], *rest: Any) -> tuple[list[Any], dict[str, int]]:
+    """Holders of one object among all that the collector tracks; no statistics: no memory is searched."""
+    from inspector import _holders
+
+    return _holders.tracked_referrers(subjects[0]), {}
+
+
+def reached(*asked: Any) -> tuple[list[Any], list[type], bool]:
+    """What each object reaches, as in the extension, up to fewer objects."""
+    from inspector._walks import reached as walked
+
+    return walked(*asked)
 
 
 def entered_from_c(level: int) -> bool:
@@ -161,8 +217,60 @@ def entered_from_c(level: int) -> bool:
     return False
 
 
-def read(address: int, size: int) -> None:
-    """No memory is read here."""
+def frame_locals(frame: FrameType) -> list[tuple[str, Any]]:
+    """The variables of a frame of this thread; of another thread none, for it runs on meanwhile."""
+    mine: FrameType | None = sys._getframe(1)
+    while mine is not None and mine is not frame:
+        mine = mine.f_back
+    return [] if mine is None else list(frame.f_locals.items())
+
+
+def local_values() -> list[Any]:
+    """The values of the variables of this thread's functions."""
+    values, frame = [], sys._getframe(1)
+    while frame is not None:
+        values += frame.f_locals.values() if frame.f_code.co_flags & inspect.CO_OPTIMIZED else ()
+        frame = frame.f_back
+    return values
+
+
+def tracked_objects() -> list[Any]:
+    """All objects that the collector tracks: it stops the other threads to list them."""
+    return gc.get_objects()
+
+
+def views_freed(start: int, stop: int) -> list[Any]:
+    """None is known: the ledger that would know them is not here."""
+    return []
+
+
+def _boxed(namespace: dict[str, Any], name: str) -> Subject | None:
+    """The value of a name in its box, which alone holds it; None where another thread took the name away."""
+    try:
+        return Subject(namespace[name]) if type(namespace[name]) is not Subject else namespace[name]
+    except KeyError:
+        return None
+
+
+def _row(box: Subject) -> tuple[str, int, int | None, int]:
+    row, counts = object_layout(box), box.counts()
+    count = None if counts[6] else -1 if counts[5] else counts[2] + counts[3]
+    return row["type_name"], box.address, count, row["size_bytes"]
+
+
+def names(namespace: dict[str, Any]) -> list[tuple[str, str, int, int | None, int]]:
+    """Rows of a namespace: (name, type name, address, references or None if immortal, own bytes).
+
+    As in the extension; of a value whose count is deferred the references are -1.
+    """
+    if type(namespace) is not dict:
+        raise TypeError("names() takes a dict")
+    found = []
+    for name in [one for one in list(namespace) if type(one) is str]:
+        box = _boxed(namespace, name)
+        if box is not None:
+            found.append((name, *_row(box)))
+    return found
 
 
 def walk_listen(file: int, patience_ms: int) -> bool:
