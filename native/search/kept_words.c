@@ -1,6 +1,6 @@
 // Which of some words are memory that C code uses: the struct of an extension's object, a block, static
-// data, a mapping. A word in freed memory, in a cache that borrows, on a stack or in a frame is not, nor one of
-// CPython's own objects: what it does not own there is left from before.
+// data, a mapping. A word in freed memory, in a cache that borrows, on a stack or in a frame is not, nor
+// one of CPython's own objects: what it does not own there is left from before.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "search/holders.h"
@@ -38,7 +38,8 @@ static Py_ssize_t offset_of(kept_search *s, uintptr_t word) {
     if (memory_guarded(place_body, s) < 0) {
         return -1; // gone meanwhile
     }
-    int is_kept = s->found.kind == PLACE_BLOCK || s->found.kind == PLACE_STATIC || s->found.kind == PLACE_MAPPING;
+    int is_kept =
+        s->found.kind == PLACE_BLOCK || s->found.kind == PLACE_STATIC || s->found.kind == PLACE_MAPPING;
     if (s->found.kind == PLACE_OBJECT) {
         is_kept = is_of_extension(Py_TYPE(s->found.object));
     }
