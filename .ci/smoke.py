@@ -38,10 +38,21 @@ def main():
         passed = [
             _check("version", (*INSPECTOR, "--version"), here, "native-inspector"),
             _check("show", (*INSPECTOR, "show", "view", "--script", "program.py"), here, "A view of table"),
-            _check("trace", (*INSPECTOR, "trace", "--of", "numpy", "program.py"), here, "copied"),
-            _leaks(here),
+            *(_refused(here) if "t" in sys.abiflags else _recorded(here)),
         ]
     return 0 if all(passed) else 1
+
+
+def _recorded(here):
+    """Whether a copy is traced and a leak is found."""
+    traced = _check("trace", (*INSPECTOR, "trace", "--of", "numpy", "program.py"), here, "copied")
+    return traced, _leaks(here)
+
+
+def _refused(here):
+    """Whether a trace is refused by its name, where there is no GIL."""
+    command = (*INSPECTOR, "trace", "--of", "numpy", "program.py")
+    return (_check("trace is refused", command, here, "#free-threaded", codes=(2,)),)
 
 
 def _check(title, command, here, wanted, codes=(0,)):

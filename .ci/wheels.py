@@ -5,8 +5,9 @@
     .venv-wheels/bin/python -P .ci/wheels.py 3.14 aarch64    those of it whose platform has the word
 
 Everything is built from the sdist. The compiler is Zig's: it links for a chosen glibc, and for musl, on any
-Linux. CPythons are those of this machine, 3.14 and 3.15 also from .ci/sid.py. A wheel that cannot be built is
-LOST, and the run fails; what cannot be checked here is said. The room's Python runs this.
+Linux. CPythons are those of this machine, 3.14 and 3.15 also from .ci/sid.py, free-threaded ones from
+.ci/free_threaded.py, for this machine's processor alone. A wheel that cannot be built is LOST, and the run
+fails; what cannot be checked here is said. The room's Python runs this.
 """
 
 # SPDX-License-Identifier: MIT
@@ -25,6 +26,7 @@ from elftools.elf.elffile import ELFFile
 
 sys.path.insert(0, str(Path(__file__).parent))
 import aarch64
+import free_threaded
 import pythons
 import sid
 
@@ -32,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DIST, BUILD = ROOT / "dist", ROOT / "build" / "wheels-of-all"
 BIN = Path(sys.executable).parent
 ZIG = Path(importlib.util.find_spec("ziglang").submodule_search_locations[0])
-VERSIONS = ("3.11", "3.12", "3.13", "3.14", "3.15")
+VERSIONS = ("3.11", "3.12", "3.13", "3.14", "3.15", *free_threaded.VERSIONS)
 PLATFORMS = {
     # tag: what Zig compiles for, the end of the extension's name
     "manylinux_2_28_x86_64": ("x86_64-linux-gnu.2.28", "gnu"),
@@ -86,6 +88,8 @@ def _python(version, tags, source):
     python = _environment(command, BUILD / f"build-{version}", "pip>=25.1")
     _run(*python, *PIP, "install", "--group", "build", cwd=ROOT)
     wrong = []
+    if version in free_threaded.VERSIONS:  # with the headers of a Python that was built for this machine
+        tags = [tag for tag in tags if tag.endswith(platform.machine())]
     for tag in tags:
         try:
             wheel = _wheel(python, version, tag, source)
@@ -138,7 +142,7 @@ def _tagged(wheel, tag):
     """The wheel in dist/ with its platform's name; auditwheel refuses a name that does not fit."""
     with_tools = dict(os.environ, PATH=f"{BIN}:{os.environ['PATH']}")
     if tag.startswith("manylinux") and tag.endswith(platform.machine()):
-        _run(BIN / "auditwheel", "repair", "--plat", tag, "-w", DIST, wheel, env=with_tools)
+        _run(BIN / "auditwheel", "repair", "--only-plat", "--plat", tag, "-w", DIST, wheel, env=with_tools)
     else:
         if tag.startswith("manylinux"):  # it repairs only for the machine that it runs on
             told = _run(BIN / "auditwheel", "show", wheel, env=with_tools)
