@@ -35,7 +35,9 @@ GROWN: Final = {
     "free": "more free memory that {0} keeps",
     "unexplained": "more that nothing explains",
 }
-GROWN_OUTSIDE: Final = GROWN | {"unexplained": "more anonymous memory, which cannot be divided from outside"}
+GROWN_OUTSIDE: Final = GROWN | {
+    "unexplained": "more anonymous memory of no allocator that can be told from outside"
+}
 """The same of another process."""
 
 

@@ -67,7 +67,7 @@ def _phrase(row: AccountRow, is_self: bool) -> str:
     if row.kind == "free":
         return f"{amount} is free memory that {_owners(row)} {'keeps' if _one(row) else 'keep'}"
     if row.kind == "unexplained" and not is_self:
-        return f"{amount} {are} anonymous memory, which cannot be divided from outside"
+        return f"{amount} {are} anonymous memory of no allocator that can be told from outside"
     return f"{amount} {are} {_PLAIN[row.kind]}"
 
 
