@@ -101,6 +101,8 @@ class Adapter:
     """Class attributes by which the library marks user classes: ("_sa_class_manager",)."""
     bare: ClassVar[tuple[str, ...]] = ()
     """Names of types whose objects never have elements: a trace skips them."""
+    fixed: ClassVar[tuple[str, ...]] = ()
+    """Names of types with weak references, whose objects have the same blocks as long as they live."""
     steady: ClassVar[tuple[str, ...]] = ()
     """Names of types whose objects never change their elements: a trace may read them after a call."""
     exact: ClassVar[tuple[str, ...]] = ()

@@ -53,6 +53,7 @@ class PyarrowBuffers(Adapter):
     library = "pyarrow"
     versions = ("17", "27")
     links_allocator = True
+    fixed = ("ChunkedArray",)
 
     def __init__(self) -> None:
         self._kinds: dict[int, Kind] = {}

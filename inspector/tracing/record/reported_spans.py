@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import gc
 import re
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
@@ -34,6 +35,8 @@ MOST_OF_ONE = 256
 MOST_OWNERS = 16
 MOST_ASKED = 1000
 """Most living objects of one type, the youngest, that are searched for some bytes."""
+MOST_FIXED = 4096
+"""Most objects whose blocks are kept."""
 
 AXES_TOLD = 4
 Row = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
@@ -118,6 +121,7 @@ def asker() -> Callable[..., list[Row] | tuple[Row, ...] | None]:
     (native/trace/record/interned.h).
     """
     known: dict[int, tuple[Adapter | None, bool]] = {}
+    fixed: dict[int, tuple[Any, list[Row]]] = {}
 
     def asked(x: Any, after: int = 0) -> list[Row] | tuple[Row, ...] | None:
         kind = type(x)
@@ -127,11 +131,30 @@ def asker() -> Callable[..., list[Row] | tuple[Row, ...] | None]:
             adapter, steady = known[id(kind)] = _telling(kind)
         if adapter is None:
             return None
+        if type_name(kind) in adapter.fixed:
+            rows = _kept(fixed, adapter, x)
+            if after:
+                return rows[after:]
+            return rows if len(rows) <= MOST else _rows(adapter, x, MOST)
         if after:
             return _rows(adapter, x, MOST_AFTER)[after:]
         return tuple(_rows(adapter, x, MOST)) if steady else _rows(adapter, x, MOST)
 
     return asked
+
+
+def _kept(fixed: dict[int, tuple[Any, list[Row]]], adapter: Adapter, x: Any) -> list[Row]:
+    """The blocks of an object that has the same ones as long as it lives: libraries pass it on many times.
+
+    Only a weak reference is kept, so an address that another object has by now is not taken for it.
+    """
+    held, rows = fixed.get(id(x), (None, []))
+    if held is None or held() is not x:
+        if len(fixed) >= MOST_FIXED:
+            fixed.clear()
+        rows = _rows(adapter, x, MOST_AFTER)
+        fixed[id(x)] = weakref.ref(x), rows
+    return rows
 
 
 def _telling(kind: type) -> tuple[Adapter | None, bool]:
