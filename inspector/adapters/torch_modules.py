@@ -120,7 +120,8 @@ def _modules(root: Any) -> Iterator[Found]:
         path, module, above = waiting.pop()
         many += 1
         yield path, module, len(above)
-        below = _dict(module, "_modules") or {}
+        if not (below := _dict(module, "_modules")):
+            continue
         inner = [
             (f"{path}.{name}" if path else name, one, (*above, id(module)))
             for name, one in list(below.items())
@@ -132,9 +133,10 @@ def _modules(root: Any) -> Iterator[Found]:
 def _tensors(module: Any) -> Iterator[tuple[str, Any, bool]]:
     """(name, tensor, whether it is a parameter) of a module's own."""
     for kept in ("_parameters", "_buffers"):
-        for name, tensor in list((_dict(module, kept) or {}).items()):
-            if tensor is not None:
-                yield name, tensor, kept == "_parameters"
+        if own := _dict(module, kept):
+            yield from (
+                (name, one, kept == "_parameters") for name, one in list(own.items()) if one is not None
+            )
 
 
 def _all_tensors(x: Any) -> Iterator[tuple[str, Any]]:

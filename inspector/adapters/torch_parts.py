@@ -100,7 +100,7 @@ class Sums:
         if found.device == META:
             self.meta_bytes += found.elements * dtype_bytes(found.dtype)
             return 0
-        return sum(self._fresh(part) for part in found.parts or (found,))
+        return sum(map(self._fresh, found.parts)) if found.parts else self._fresh(found)
 
     def _fresh(self, found: Tensor) -> int:
         kept = found.storage
