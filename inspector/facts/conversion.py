@@ -203,6 +203,8 @@ class Copy:
     """The native frames that allocated the memory, innermost first; empty if not requested."""
 
 
+STORED: Final = "item assignment"
+"""`Loss.function` of what a statement stores into items."""
 _NARROW: Final = re.compile(
     r"(astype|dtype|\.to|view|asarray|array|cast|tensor|fromiter)\W.*\b(b?float16|[Ff]loat32|half|single|[<>=]?f[24])\b"
     r"|\.(half|float)\(\)|array\(\s*['\"]f['\"]|(pack|pack_into|iter_pack)\(\s*['\"][^'\"]*[fe][^'\"]*['\"]"
@@ -239,8 +241,11 @@ class Loss:
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether it is the rounding of a narrower float whose type the statement itself names."""
-        return self.rule == "precision" and bool(_NARROW.search(self.site.text))
+        """Whether it is the rounding of floats to a narrower type that the statement or the array has."""
+        if self.rule != "precision":
+            return False
+        is_stored = self.function == STORED and bool({".", "e"} & set(self.before))
+        return is_stored or bool(_NARROW.search(self.site.text))
 
 
 @dataclass(frozen=True, slots=True)

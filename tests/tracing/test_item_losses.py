@@ -47,6 +47,17 @@ def test_items_of_narrower_types() -> None:
     assert (rule, lost) == ("overflow", 2) or (before, lost) == ("0.1", 2)
 
 
+@pytest.mark.parametrize("line", ["x[0] = 0.1", "x[:2] = y[:2]", "x[0] = 1e-05 / 3"])
+def test_floats_that_an_array_of_narrower_ones_rounds_are_no_headline(line: str) -> None:
+    setup = "x = np.zeros(4, 'f4'); y = np.array([0.1, 0.7])"
+    t = one_line.traced(setup, line, {"np": np})
+    (row,) = [row for row in t.statements.rows if row.losses]
+    assert row.losses[0].is_asked_for and 0 < row.losses[0].largest_error < 6e-8
+    assert not any("changed" in answer.text for answer in t.answers.rows)
+    whole = one_line.traced("x = np.zeros(4)", "x[0] = 2**53 + 1", {"np": np})
+    assert any("9007199254740993 → 9007199254740992" in answer.text for answer in whole.answers.rows)
+
+
 def test_texts_that_an_array_has_no_room_for() -> None:
     setup = "x = np.array(['ab', 'cd']); y = np.array(['q', 'longer']); s = np.array([b'ab'])"
     assert losses(setup, "x[1] = 'xyz'") == [("cut", "'xyz'", "'xy'", 1, one_line.LINE)]

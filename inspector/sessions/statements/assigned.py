@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from inspector import _native
 from inspector.adapters.columns import MOST_COMPARED, Cast, cast
-from inspector.facts.conversion import Loss
+from inspector.facts.conversion import STORED, Loss
 from inspector.facts.statements import Written
 from inspector.sessions.statements import values
 from inspector.sessions.statements.converted import loss_of
@@ -93,7 +93,7 @@ def assigned(written: Written, owner: Any, key: Any, value: Any) -> Assigned | N
         lost = _lost(items, source, np)
     except (Unread, AttributeError, IndexError, TypeError, ValueError, OverflowError):
         return None
-    loss = loss_of(written, "item assignment", lost, items.size) if lost is not None else None
+    loss = loss_of(written, STORED, lost, items.size) if lost is not None else None
     is_copied = isinstance(node.value, _HELD) and source.ndim > 0 and source.size == items.size
     return Assigned(
         ast.unparse(target.value), ast.unparse(node.value), items.nbytes if is_copied else 0, loss
