@@ -53,9 +53,9 @@ def test_floats_that_an_array_of_narrower_ones_rounds_are_no_headline(line: str)
     t = one_line.traced(setup, line, {"np": np})
     (row,) = [row for row in t.statements.rows if row.losses]
     assert row.losses[0].is_asked_for and 0 < row.losses[0].largest_error < 6e-8
-    assert not any("changed" in answer.text for answer in t.answers.rows)
+    assert "changed" not in str(t)
     whole = one_line.traced("x = np.zeros(4)", "x[0] = 2**53 + 1", {"np": np})
-    assert any("9007199254740993 → 9007199254740992" in answer.text for answer in whole.answers.rows)
+    assert "9007199254740993 → 9007199254740992" in str(whole).splitlines()[0]
 
 
 def test_texts_that_an_array_has_no_room_for() -> None:
