@@ -69,3 +69,7 @@ def test_the_words_of_a_screen() -> None:
     told = str(one_line.traced(SETUP, "v = u + u", {"np": np}))
     assert told.strip().startswith("2 of 3 values wrapped around in line")
     assert "2 of 3 values wrapped around: 400 → 144" in told
+
+
+def test_what_an_array_chooses_out_of_a_large_one_is_not_copied_to_be_compared() -> None:
+    assert wraps("v = n[n] ** 2") == [] != wraps("v = u[n[:2]] * 2")

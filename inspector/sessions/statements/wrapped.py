@@ -123,7 +123,10 @@ def _leaf(node: ast.expr, frame: FrameType, np: Any) -> Any:
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Subscript):
-        return _leaf(node.value, frame, np)[_key(node.slice, frame, np)]
+        whole, key = _leaf(node.value, frame, np), _key(node.slice, frame, np)
+        if np.size(whole) > MOST and any(map(np.ndim, key if type(key) is tuple else (key,))):
+            raise Unread  # what arrays choose would be copied
+        return whole[key]
     found = values.read(frame, ast.unparse(node))
     if not found:
         raise Unread
