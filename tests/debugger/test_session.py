@@ -133,7 +133,7 @@ def test_a_place_in_a_library_that_comes_later_and_patterns() -> None:
         places = {place: rest for place, *rest in program.said()["places"]}
         assert places["storm_probe"][:2] == [5, 1]
         *none, says = places["nowhere_at_all"]
-        assert none == [0, 0] and "not in any loaded library" in says
+        assert none == [0, 0] and "no loaded library has a function of this name" in says
         assert places["PyLong_FromUnicodeObject"][0] == 1
         assert program.said() == {"hits": 0}  # the body's exception is the user's own; gdb has left
         program.assert_whole()
