@@ -44,8 +44,9 @@ ORDER = (
     "r_object",
 )
 
-MOST_VALUE = 48
-"""Characters of a value in the headline."""
+MOST_VALUE, LEAST_VALUE, MOST_HEAD = 48, 16, 68
+"""Characters of a value in the headline, and of the headline after a name of LABEL characters or fewer."""
+LABEL = 8
 
 LATE = ("speaks", "library", "warn")
 """Labels of lines that are moved to the end of a card, in this order."""
@@ -162,23 +163,28 @@ def _headline(name: str, facts: Mapping[str, Any]) -> Iterator[Line]:
         elif "refs" in facts or "object" in facts:
             yield Line(name, (), heading=True)
         return
-    yield Line(name, (*_what(found, facts),), right=_note(facts), heading=True)
+    room = MOST_HEAD - max(len(name) - LABEL, 0)
+    yield Line(name, (*_what(found, facts, room),), right=_note(facts), heading=True)
 
 
-def _what(found: Any, facts: Mapping[str, Any]) -> Iterator[Span]:
-    """The short type name and the size: dtype and shape, columns or items; and the value."""
-    layout, parts = facts.get("layout"), facts.get("parts")
-    yield Span(short(found.type_name) + " ")
-    if layout is not None and not isinstance(layout, Unknown):
-        yield Span(f"{layout.format} {layout.shape}")
-    elif parts is not None and not isinstance(parts, Unknown):
-        yield Span(f"({counted(parts.total, 'column')})")
-    elif not isinstance(found.length, Unknown):
-        yield Span(f"({counted(found.length, 'item')})")
-    else:
-        yield Span(_told(found, facts.get("materialization")))
+def _what(found: Any, facts: Mapping[str, Any], most: int) -> Iterator[Span]:
+    """The short type name and the size: dtype and shape, columns or items; and the value, in a line."""
+    kind, size = f"{short(found.type_name)} ", _size(found, facts)
+    yield from (Span(kind), Span(size))
     if not isinstance(found.preview, Unknown):
-        yield Span(f" {clipped(found.preview, MOST_VALUE)}")
+        room = max(most - len(kind) - len(size), LEAST_VALUE)
+        yield Span(f" {clipped(found.preview, min(room, MOST_VALUE))}")
+
+
+def _size(found: Any, facts: Mapping[str, Any]) -> str:
+    layout, parts = facts.get("layout"), facts.get("parts")
+    if layout is not None and not isinstance(layout, Unknown):
+        return f"{layout.format} {layout.shape}"
+    if parts is not None and not isinstance(parts, Unknown):
+        return f"({counted(parts.total, 'column')})"
+    if not isinstance(found.length, Unknown):
+        return f"({counted(found.length, 'item')})"
+    return _told(found, facts.get("materialization"))
 
 
 def _told(found: Any, fact: Any) -> str:

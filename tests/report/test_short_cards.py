@@ -176,3 +176,10 @@ def test_all_found_is_said_only_where_it_is_known() -> None:
     drawn = str(Report("x", {**report.facts, "refs": replace(report.refs, owners=open_)}))
     assert "all found" in str(report).splitlines()[2]
     assert "not known whether all: --owners" in drawn.splitlines()[2] and "all found" not in drawn
+
+
+@pytest.mark.parametrize("name", ["b", "blob_of_bytes"])
+@pytest.mark.parametrize("x", [bytearray(500), b"abc" * 99, [1] * 999, "é" * 999], ids=type)
+def test_name_type_and_value_are_one_line(name: str, x: object) -> None:
+    first = str(inspector.inspect(x, name=name)).splitlines()[0]
+    assert first.startswith(f" {name} ") and first.endswith("…") and len(first) <= COLUMNS
