@@ -231,7 +231,9 @@ class InspectMagics(Magics, Defaults):
     def _changed(self, account: Account, before: Snapshot, sampled: Sampled) -> Report:
         after = api.snapshot(self.shell.user_ns)
         difference = names.of_the_user(self.shell, after - before)
-        return what_changed(difference, account, sampled.growth, names.namespaces(self.shell))
+        report = what_changed(difference, account, sampled.growth, names.namespaces(self.shell))
+        gc.collect(1)  # what reading symbols left behind in cycles would go within the next cell
+        return report
 
     def _warm(self) -> None:
         """Import and draw once what `%%inspect` uses, so that the first cell's numbers exclude it."""

@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: MIT
 import gc
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -49,6 +51,27 @@ def test_nothing_of_the_tool_or_of_ipython_is_counted(shell, run) -> None:
         gc.enable()
     difference = shell.last_execution_result.result.difference
     assert (difference.names, difference.types) == ((), ())
+
+
+TWO_CELLS = r"""
+%load_ext inspector
+import ctypes
+c = ctypes.CDLL(None); c.malloc.restype = ctypes.c_void_p
+shell = get_ipython()
+shell.run_cell_magic(
+    "inspect", "", "for _ in range(6): c.memset(ctypes.c_void_p(c.malloc(9_000_000)), 1, 9_000_000)"
+)
+shell.run_cell_magic("inspect", "", "import gc; freed = gc.collect()")
+"""
+
+
+def test_what_read_the_symbols_of_one_cell_is_not_freed_in_the_next(tmp_path) -> None:
+    script = tmp_path / "two.ipy"
+    script.write_text(TWO_CELLS)
+    command = [sys.executable, "-P", "-m", "IPython", "--no-banner", "--colors=NoColor", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert "asked for 54 MB in 6 blocks" in " ".join(done.stdout.split()), done.stdout
+    assert "freed  born" in done.stdout and "elftools" not in done.stdout
 
 
 def test_the_last_value_goes_to_out_which_is_told(shell, run) -> None:

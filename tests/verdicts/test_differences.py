@@ -9,6 +9,7 @@ from inspector.facts.conversion import Site
 from inspector.facts.growth import Growth, GrowthSource
 from inspector.facts.heap import Difference, NameChange, NewHolder, TypeChange
 from inspector.facts.unknown import Unknown
+from inspector.verdicts.answers.growth import asked_for
 from inspector.verdicts.differences import answers, native_growth, watched_growth
 
 
@@ -89,8 +90,20 @@ def test_lines_are_told_where_a_name_gathered_bit_by_bit() -> None:
         said = [one.text for one in answers(fact, growth)]
         assert said[0] == "`rows` holds 42 MB more." and len(said) == told
         assert change == "born" or said[1].startswith(
-            "`rows.append(read())` in t.py:7 asked for 40 MB (libx.so)"
+            "`rows.append(read())` in t.py:7 asked for 40 MB in 9 blocks (libx.so)"
         )
+
+
+def test_blocks_are_counted_where_each_has_a_sample() -> None:
+    site = Site("/app/t.py", 7, "run", Unknown("no cell"), "read()")
+    told = {}
+    for samples, block in ((10, 8_000_000), (9_000, 5_000_000), (40, 1_000_000), (1, 10**8)):
+        total = samples * block
+        source = GrowthSource(total, samples, site, "", "malloc", (), (), (total, 0, 0, 0), False)
+        growth = Growth(total, (), (source,), 1 << 19, 0, 10**9)
+        text = next(asked_for(growth)).text
+        told[samples] = text.partition(" asked for ")[2].partition(",")[0]
+    assert told == {10: "80 MB in 10 blocks", 9_000: "45 GB in about 9", 40: "40 MB", 1: "100 MB"}
 
 
 def test_native_growth_is_told_by_run() -> None:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
 from dataclasses import replace
+from math import exp
 from pathlib import PurePath
 from typing import Final
 
@@ -18,17 +19,24 @@ LEAST_SHARE: Final = 0.1
 MOST_NAMED: Final = 2
 LEAST_SAMPLES: Final = 12
 """Fewer say nothing about when memory was asked for."""
+LEAST_TIMES: Final = 4
+"""Of blocks of so many times `sample_bytes` one in 50 has no sample (e**-4): they can be counted."""
+SURELY: Final = 0.01
+"""Blocks without a sample that are expected where their number is told without "about"."""
 STEADY: Final = 0.1
 """Of the whole, in each quarter of the time."""
 
 
 def asked_for(growth: Growth, runs: int = 1) -> Iterator[Answer]:
-    """The lines that asked for most of what is still in use, in all runs; nothing where that is little."""
+    """The lines that asked for most of what is still in use, in all runs; nothing where that is little.
+
+    Blocks so large that each of them is sampled are counted.
+    """
     least = max(LEAST_BYTES, LEAST_SHARE * sum(row.bytes for row in growth.sources))
     rows = [row for row in _by_line(growth) if row[0].bytes >= least][:MOST_NAMED]
     if not rows:
         return
-    text = "; ".join(_asked(*row, runs) for row in rows)
+    text = "; ".join(_asked(*row, runs, growth.sample_bytes) for row in rows)
     told = sum(row.bytes for row, _ in rows)
     certain = not any(beside for _, beside in rows)
     yield answer(
@@ -62,9 +70,10 @@ def _joined(rows: list[GrowthSource]) -> tuple[GrowthSource, int]:
     return replace(rows[0], bytes=total, samples=samples, quarters=(a, b, c, d)), beside
 
 
-def _asked(row: GrowthSource, beside: int, runs: int) -> str:
+def _asked(row: GrowthSource, beside: int, runs: int, sample_bytes: int) -> str:
     who = _library(row)
     amount = f"{size(row.bytes)}, {size(row.bytes // runs)} a run" if runs > 1 else size(row.bytes)
+    amount += _blocks(row, sample_bytes)
     if beside == row.bytes:
         text = f"{who or 'C code'} asked for {amount} on a thread of its own while {where(row)} ran"
     else:
@@ -72,6 +81,14 @@ def _asked(row: GrowthSource, beside: int, runs: int) -> str:
         by = f" ({who}{threads})" if who else ""
         text = f"{where(row)} asked for {amount}{by}"
     return f"{text}, which is still in use{_pace(row)}"
+
+
+def _blocks(row: GrowthSource, sample_bytes: int) -> str:
+    """How many blocks, if they are so large that hardly one of them has no sample; "" for one."""
+    if row.samples < 2 or not sample_bytes or row.bytes < LEAST_TIMES * row.samples * sample_bytes:
+        return ""
+    missed = row.samples * exp(-row.bytes / row.samples / sample_bytes)
+    return f" in {'' if missed < SURELY else 'about '}{row.samples:,} blocks"
 
 
 def _library(row: GrowthSource) -> str:
