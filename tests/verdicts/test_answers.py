@@ -148,16 +148,16 @@ def test_plain_objects_have_no_answer(x: Any) -> None:
         (np.nditer([np.arange(9), np.arange(9)]), "Goes over 2 arrays, which it keeps."),
         (io.StringIO("ten words " * 2), "Holds a text of 20 characters."),
         (open(__file__), "Open; what is in the file stays there until it is read."),  # noqa: SIM115
-        (len, "Runs the C function `builtin_len` of `libpython"),
+        (len, ("Runs the C function `builtin_len` of `", "Runs a C function of `")),
         (int, "A class made in C: an instance takes 24 B or more."),
-        (enum.Enum, "A class made in Python: an instance takes 24 B or more."),
+        (enum.Enum, f"A class made in Python: an instance takes {enum.Enum.__basicsize__} B or more."),
         (math, "A module made in C"),
         (enum, "A module made in Python: `enum.py`."),
         (contextvars.ContextVar("x"), "What it keeps in C is not known: no adapter knows `_contextvars.Co"),
         (sqlite3.connect(":memory:"), "Open; how much of it SQLite keeps in memory is not known"),
     ],
 )
-def test_its_first_sentence(x: Any, said: str) -> None:
+def test_its_first_sentence(x: Any, said: str | tuple[str, ...]) -> None:
     assert texts(inspector.inspect(x, name="x"))[0].startswith(said)
 
 

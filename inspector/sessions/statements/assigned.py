@@ -89,7 +89,7 @@ def assigned(written: Written, owner: Any, key: Any, value: Any) -> Assigned | N
     node: Any = tree(written.text)
     target: Any = node.targets[0] if isinstance(node, ast.Assign) else node.target
     try:
-        items, source = np.asarray(array_of(owner, np)[_key(key, np)]), _value(value, np)
+        items, source = np.asarray(array_of(owner, np)[_key(key, np)]), _value(owner, value, np)
         lost = _lost(items, source, np)
     except (Unread, AttributeError, IndexError, TypeError, ValueError, OverflowError):
         return None
@@ -132,8 +132,10 @@ def _key(key: Any, np: Any) -> Any:
     return array_of(key, np)
 
 
-def _value(value: Any, np: Any) -> Any:
-    """A number, a text, a list of them, or an array."""
+def _value(owner: Any, value: Any, np: Any) -> Any:
+    """A number, a text, a list of them, or an array; bytes are a text for NumPy, elements for others."""
+    if type(value) is bytes and type(owner) is not np.ndarray:
+        return array_of(value, np)
     if type(value) in (list, tuple):
         if len(value) > MOST_COMPARED or not all(is_plain(one, np) for one in value):
             raise Unread

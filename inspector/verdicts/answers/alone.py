@@ -49,8 +49,13 @@ def compiled(facts: Facts) -> Iterator[Answer]:
         yield answer("module", f"A module made {made}{where}.", "module.phases", "module.file")
     elif (builtin := known(facts, "builtin")) is not None:
         place = builtin.method.place
-        if not isinstance(place, Unknown) and not isinstance(place.symbol, Unknown):
-            text = f"Runs the C function {code(place.symbol)}{_library(place.library)}."
+        if not isinstance(place, Unknown):
+            symbol = (
+                "a C function"
+                if isinstance(place.symbol, Unknown)
+                else f"the C function {code(place.symbol)}"
+            )
+            text = f"Runs {symbol}{_library(place.library)}."
             yield answer("c-function", text, "builtin.method")
 
 
