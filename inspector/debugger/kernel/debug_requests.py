@@ -7,6 +7,7 @@ gets the status messages and the answer that ipykernel would give; those about o
 # SPDX-License-Identifier: MIT
 import contextlib
 import json
+import time
 from typing import Any, Final
 
 from jupyter_client.session import Session
@@ -28,6 +29,9 @@ RENEWED: Final = "inspector_renewed"
 ASKS: Final = b'"inspector_panel"'
 """The type of a cell's message to the session (sessions/panel.py)."""
 _MAGIC: Final = MAGIC.encode()
+_RESUMES: Final = ("continue", "next", "stepIn", "stepOut")
+_ORDER_S: Final = 0.05
+"""Between an answer on control and a status on iopub that a front end shall get after it."""
 Parent = dict[str, Any]
 
 
@@ -41,6 +45,8 @@ class DebugRequests:
         self._channels, self._editor, self._python = channels, editor, python
         self._asked: dict[int, tuple[Frames, Parent]] = {}
         self._passed: dict[str, Message] = {}
+        self._late: list[Frames] = []
+        """The word that a cell has ended, while a request that let it go on has no answer yet."""
         self._last = 0
         self._parent: Parent = {}
         self._cell: Parent = {}
@@ -93,6 +99,14 @@ class DebugRequests:
             own = {"type": "response", "request_seq": parent["content"].get("seq", 0)}
             self._channels.answer(self._made("debug_reply", {**body, **own}, parent, list(idents)))
             self._status("idle", parent)
+        if self._late and not self._is_resuming():
+            time.sleep(_ORDER_S)
+            late, self._late = self._late, []
+            for frames in late:
+                self._channels.publish(frames)
+
+    def _is_resuming(self) -> bool:
+        return any(asked["content"].get("command") in _RESUMES for _, asked in self._asked.values())
 
     def _status(self, state: str, parent: Parent) -> None:
         self._publish("status", {"execution_state": state}, parent)
@@ -152,4 +166,8 @@ class DebugRequests:
         if ASKS in kind:
             self.tell(PANEL, **self._heard(frames)["content"])
             return True
-        return self._own in parent and b'"status"' in kind
+        is_status = b'"status"' in kind
+        if is_status and b'"execute_request"' in parent and b'"idle"' in frames[-1] and self._is_resuming():
+            self._late.append(frames)  # JupyterLab shows variables at this word, if no thread stands any more
+            return True
+        return self._own in parent and is_status
