@@ -91,6 +91,7 @@ made()
 def scrub(depth):
     # other values for the words that calls left on the stack and in caches: an old one may refer to some
     [int(str(n)) for n in range(99)], {n: [n] for n in range(99)}
+    [bytes(16 * n) for n in range(64) for _ in range(8)], [(n,) * k for n in range(9) for k in range(20)]
     return depth and max([depth, depth], key=lambda n: scrub(depth - 1))
 scrub(9)
 found = inspector.lost()
