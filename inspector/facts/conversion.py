@@ -240,6 +240,11 @@ class Loss:
     """Compared elements that the same call changed by other rules, but for rounding."""
 
     @property
+    def how(self) -> str:
+        """What happened to the elements: "changed" or "wrapped around"."""
+        return "wrapped around" if self.rule == "wrapped" else "changed"
+
+    @property
     def is_asked_for(self) -> bool:
         """Whether it is the rounding of floats to a narrower type that the statement or the array has."""
         if self.rule != "precision":

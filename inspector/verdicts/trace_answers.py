@@ -144,11 +144,10 @@ def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
 
 def _changed(loss: Loss) -> str:
     count = loss.lost * loss.times
-    how = "wrapped around" if loss.rule == "wrapped" else "changed"
     if loss.elements <= 1:
-        return f"A value {how}" if count == 1 else f"{count:,} values {how}"
+        return f"A value {loss.how}" if count == 1 else f"{count:,} values {loss.how}"
     least = "At least " if loss.confidence == "by sample" else ""
-    return f"{least}{loss.lost + loss.others:,} of {loss.elements:,} values {how}"
+    return f"{least}{loss.lost + loss.others:,} of {loss.elements:,} values {loss.how}"
 
 
 def _pair(loss: Loss) -> str:

@@ -15,8 +15,7 @@ def told(loss: Loss) -> str:
     many = f"{least}{count:,} of {loss.elements:,} values" if loss.elements > 1 else "a value"
     if is_rounded:
         return f"{many} rounded, by at most {rounding(loss)} of the value"
-    how = "wrapped around" if loss.rule == "wrapped" else "changed"
-    return f"{many} {how}: {loss.before} → {loss.after}"
+    return f"{many} {loss.how}: {loss.before} → {loss.after}"
 
 
 def rounding(loss: Loss) -> str:

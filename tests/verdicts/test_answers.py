@@ -147,7 +147,7 @@ def test_plain_objects_have_no_answer(x: Any) -> None:
         ),
         (np.nditer([np.arange(9), np.arange(9)]), "Goes over 2 arrays, which it keeps."),
         (io.StringIO("ten words " * 2), "Holds a text of 20 characters."),
-        (open(__file__), "Open; what is in the file stays there until it is read."),  # noqa: SIM115
+        (open(__file__), "Open; its data is in the file, apart from what is buffered."),  # noqa: SIM115
         (len, ("Runs the C function `builtin_len` of `", "Runs a C function of `")),
         (int, "A class made in C: an instance takes 24 B or more."),
         (enum.Enum, f"A class made in Python: an instance takes {enum.Enum.__basicsize__} B or more."),

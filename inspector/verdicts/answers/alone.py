@@ -23,7 +23,7 @@ def in_file(facts: Facts) -> Iterator[Answer]:
     fact = known(facts, "materialization")
     if fact is not None and fact.state == "owned" and fact.layers[0].storage == "remote/on disk":
         yield answer(
-            "open", "Open; what is in the file stays there until it is read.", "materialization.layers"
+            "open", "Open; its data is in the file, apart from what is buffered.", "materialization.layers"
         )
 
 
