@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help mutants wild planted corpus pictures demo docs reference examples changelog test test-all sid faults wheels seeds soak lab lint format bench sanitize system clean
+.PHONY: help wild planted corpus pictures demo docs reference examples changelog test test-all sid faults wheels seeds soak lab lint format bench sanitize system clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -74,10 +74,6 @@ format: ## let ruff and clang-format lay out the sources
 
 bench: system ## speed and memory against the peers, into docs/benchmarks.md; ONLY=card renews one table
 	@$(PYTHON3) .ci/bench.py $(if $(ONLY),--only $(ONLY))
-
-mutants: system ## three real extensions, mutated: what a debug build proves faulty, and what is found of it; hours, goes on where stopped
-	@$(PYTHON3) .ci/ready.py test
-	@$(BIN)/python -P tests/specimens/mutation.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 wild: ## the finder of leaks on a hundred packages of others, into docs/wild.md; an hour, goes on where stopped; ONLY=ujson
 	@$(PYTHON3) .ci/ready.py test
