@@ -1,6 +1,10 @@
 """docs/wild.md, made from the answers of rig.py."""
 
 # SPDX-License-Identifier: MIT
+import textwrap
+
+from repro import LOOP
+
 SHOWN = 2
 """Programs of one package."""
 HEAD = """# Found in the wild
@@ -21,12 +25,21 @@ Accusations of one place are one.
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 {rows}
 
+Of these no verdict was made, and none of their calls grows without a word:
+{quiet}.
+
 {failed}{wrongs}## What leaks
 
-The comment behind each program is what it prints: what its last 1,000 calls leave (blocks, KiB in
-memory, or references). Whether its authors were told is left to a person.
-
 <!-- fmt: off -->
+
+The comment behind each program is what it prints: what its last 1,000 calls leave (blocks, KiB in
+memory, or references). Whether its authors were told is left to a person. Where a program has a `count`,
+the first line stands before it and the others behind it:
+
+```python
+import contextlib, gc, resource, sys
+{loop}
+```
 
 {found}"""
 
@@ -38,7 +51,7 @@ def row(told):
         told.get("watched", 0), told.get("calls", 0), *_judged(certain), len(possible),
         sum(one["right"] for one in possible), len(told.get("untold", ())),
     )  # fmt: skip
-    cells = [told["failed"]] if told["failed"] else [f"{number:,}" for number in numbers]
+    cells = [f"{number:,}" for number in numbers]
     return "| " + " | ".join((told["package"], told["version"], *cells)) + " |"
 
 
@@ -53,9 +66,22 @@ def page(answers):
         count=len(whole), certain=told_certain, right=right, once=once, wrong=wrong, possible=len(possible),
         possible_right=sum(one["right"] for one in possible), kinds=len(found),
         leaking=len({told["package"] for told, _ in found}), untold=sum(len(one["untold"]) for one in whole),
-        all=sum(len(one["seen"]) for one in whole), rows="\n".join(map(row, whole)), failed=_failed(answers),
-        wrongs=_wrongs(whole), found="\n".join(_section(told) for told in whole if programs(told)),
+        all=sum(len(one["seen"]) for one in whole), rows="\n".join(row(one) for one in whole if _noted(one)),
+        quiet=_quiet(whole), failed=_failed(answers), wrongs=_wrongs(whole), loop=LOOP,
+        found="\n".join(_section(told) for told in whole if programs(told)),
     )  # fmt: skip
+
+
+def _noted(told):
+    """Whether anything was told of a package, or should have been."""
+    return bool(_places(told) or told.get("untold"))
+
+
+def _quiet(whole):
+    """The packages without a row."""
+    quiet = [one for one in whole if not _noted(one)]
+    words = [f"{one['package']} {one['version']} ({one.get('calls', 0):,} calls)" for one in quiet]
+    return textwrap.fill(", ".join(words), 110, break_on_hyphens=False)
 
 
 def _judged(certain):
@@ -108,8 +134,14 @@ def _section(told):
     calls = programs(told)
     parts += [f"- {_said(one)}" for found in calls.values() for one in found]
     for call in list(calls)[:SHOWN]:
-        parts += [f"\n```python\n{told['repros'][call]}\n```"]
+        parts += [f"\n```python\n{own_lines(told['repros'][call])}\n```"]
     return "\n".join(parts) + "\n"
+
+
+def own_lines(program):
+    """Of a program what the others have not: the page shows their loop once."""
+    own, loop, printed = program.partition(f"\n{LOOP}")
+    return own.partition("\n")[2] + printed if loop else program
 
 
 def _said(one):

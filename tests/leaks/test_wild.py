@@ -74,7 +74,12 @@ def test_an_answer_that_was_cut_off_is_told_and_made_again(
 def test_a_program_holds_what_its_call_needs(rig: Any) -> None:
     setup = "import os, json\nx = json.loads\ny = os.sep\nx.z = 3\nprint(y)\nclass K: pass"
     seen = {"blocks": 200, "bytes": 0, "resident": 0, "raised": "", "rises": {}, "falls": {}}
-    assert rig.repro(setup, "x(K)", seen, "K").splitlines()[:6] == [
+    program = rig.repro(setup, "x(K)", seen, "K")
+    assert rig.page.own_lines(program + "  # 1000").splitlines()[-2:] == [
+        "def call(): x(K)",
+        "def count(): return sys.getallocatedblocks()  # 1000",
+    ]
+    assert program.splitlines()[:6] == [
         "import contextlib, sys",
         "import os, json",
         "x = json.loads",
