@@ -104,6 +104,8 @@ def test_it_is_committed_as_it_ran(committed) -> None:
     assert [cell.execution_count for cell in codes(committed)] == list(range(1, len(codes(committed)) + 1))
     assert "widgets" not in committed.metadata
     assert not [cell for cell in codes(committed) if any("error" in kind for kind in kinds(cell))]
+    forms = [form for cell in codes(committed) for output in cell.outputs for form in output.get("data", {})]
+    assert not [form for form in forms if form.startswith("application/")], "no page draws it"
     assert not re.search(r"/root/|/home/|/work/|/tmp/", nbformat.writes(committed))
 
 
