@@ -66,7 +66,7 @@ class Files(Adapter):
         closed = _closed(x)
         if isinstance(closed, Unknown):
             return Told((Layer("wrapper", type_name(type(x)), closed, closed),), state=closed)
-        in_memory = type(x) in (io.BytesIO, io.StringIO)
+        in_memory = type(_below(x)) in (io.BytesIO, io.StringIO)
         storage: Any = "none" if closed else "heap" if in_memory else "remote/on disk"
         value: Any = "closed" if closed else "computed"
         seen = (attribute("x.closed", closed),)
@@ -74,19 +74,28 @@ class Files(Adapter):
         words = ""
         if type(x) is io.StringIO and not closed:
             words = f"Holds a text of {counted(_word(id(x) + SIZE), 'character')}."
+        elif in_memory and type(x) is not io.BytesIO and not closed:
+            words = f"Open, over a {type_name(type(_below(x)))}: its data is in memory."
         shared = _shared(x) if type(x) is io.BytesIO and not closed else ()
         return Told((wrapper, *shared), in_words=words)
 
 
 def _closed(x: Any) -> bool | Unknown:
     """`x.closed`, if only C code answers: a text file asks its buffer, which asks its raw file."""
+    if _below(x) is None:
+        return Unknown("it is made over a file of another type, whose code would answer")
+    return bool(x.closed)
+
+
+def _below(x: Any) -> Any:
+    """The innermost file that a file is made over; None if that is of another type."""
     below = x
     while type(below) not in (io.FileIO, io.StringIO, io.BytesIO):
         inner = [held for held in gc.get_referents(below) if type(held) in _EXACT]
         if not inner:
-            return Unknown("it is made over a file of another type, whose code would answer")
+            return None
         below = inner[0]
-    return bool(x.closed)
+    return below
 
 
 def _bytes(x: io.BytesIO) -> tuple[int, int, int] | None:

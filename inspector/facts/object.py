@@ -23,7 +23,7 @@ class Object:
     """The object with its headers and the blocks only it uses (a list's items, an ndarray's own data), as
     `sys.getsizeof` returns, without a user's `__sizeof__`. Without the objects it refers to."""
     length: int | Unknown
-    """Item count of an exact built-in container; unknown for others: `__len__` is user code."""
+    """Item count of a built-in container, or of a subclass without a `__len__` of its own; else unknown."""
     gc_tracked: bool | Unknown
     immortal: bool
     interned: bool | Unknown

@@ -80,16 +80,28 @@ static Py_ssize_t own_size(PyObject *object /* borrowed */) {
     return (Py_ssize_t)own_bytes(object, &rule);
 }
 
-// Items of an exact built-in container, -1 for anything else.
+// Whether a type is a built-in container's or a subclass that counts its items as that does. A `__len__` of
+// its own is in both slots; CPython puts a lookup of `__len__` in one of them where it is inherited.
+static int counts_as(PyTypeObject *type, PyTypeObject *base) {
+    PySequenceMethods *own = type->tp_as_sequence, *of_base = base->tp_as_sequence;
+    PyMappingMethods *map = type->tp_as_mapping, *base_map = base->tp_as_mapping;
+    return type == base ||
+           (PyType_IsSubtype(type, base) &&
+            ((own && of_base && of_base->sq_length && own->sq_length == of_base->sq_length) ||
+             (map && base_map && base_map->mp_length && map->mp_length == base_map->mp_length)));
+}
+
+// Items of a built-in container, -1 for anything else and for a class with a `__len__` of its own.
 static Py_ssize_t length_of(PyObject *object /* borrowed */) {
     PyTypeObject *type = Py_TYPE(object);
-    int is_sized =
-        type == &PyList_Type || type == &PyTuple_Type || type == &PyBytes_Type || type == &PyByteArray_Type;
-    return is_sized                                                ? Py_SIZE(object)
-           : type == &PyDict_Type                                  ? PyDict_GET_SIZE(object)
-           : type == &PySet_Type || type == &PyFrozenSet_Type      ? ((PySetObject *)object)->used
-           : type == &PyUnicode_Type && PyUnicode_IS_READY(object) ? PyUnicode_GET_LENGTH(object)
-                                                                   : -1;
+    int is_sized = counts_as(type, &PyList_Type) || counts_as(type, &PyTuple_Type) ||
+                   counts_as(type, &PyBytes_Type) || counts_as(type, &PyByteArray_Type);
+    int is_set = counts_as(type, &PySet_Type) || counts_as(type, &PyFrozenSet_Type);
+    return is_sized                                                         ? Py_SIZE(object)
+           : counts_as(type, &PyDict_Type)                                  ? PyDict_GET_SIZE(object)
+           : is_set                                                         ? ((PySetObject *)object)->used
+           : counts_as(type, &PyUnicode_Type) && PyUnicode_IS_READY(object) ? PyUnicode_GET_LENGTH(object)
+                                                                            : -1;
 }
 
 static int add_field(PyObject *rows /* borrowed list */, const char *name, Py_ssize_t offset, Py_ssize_t size,

@@ -148,6 +148,9 @@ def test_plain_objects_have_no_answer(x: Any) -> None:
         (np.nditer([np.arange(9), np.arange(9)]), "Goes over 2 arrays, which it keeps."),
         (io.StringIO("ten words " * 2), "Holds a text of 20 characters."),
         (open(__file__), "Open; its data is in the file, apart from what is buffered."),  # noqa: SIM115
+        (io.TextIOWrapper(io.BytesIO(b"text")), "Open, over a BytesIO: its data is in memory."),
+        (type("Own", (bytes,), {})(b"text"), "Its bytes are shown by the buffer protocol, which runs code"),
+        (type("Own", (str,), {})("text"), "117 B in all."),
         (len, ("Runs the C function `builtin_len` of `", "Runs a C function of `")),
         (int, "A class made in C: an instance takes 24 B or more."),
         (enum.Enum, f"A class made in Python: an instance takes {enum.Enum.__basicsize__} B or more."),
@@ -159,6 +162,40 @@ def test_plain_objects_have_no_answer(x: Any) -> None:
 )
 def test_its_first_sentence(x: Any, said: str | tuple[str, ...]) -> None:
     assert texts(inspector.inspect(x, name="x"))[0].startswith(said)
+
+
+def test_an_exception_tells_where_it_was_raised_and_what_it_keeps() -> None:
+    error = ValueError("text", np.ones(100_000))
+    kept = "Keeps 800 kB as its `.args[1]`: an ndarray float64 (100000,)."
+    assert texts(inspector.inspect(error)) == [kept, "Has no traceback: it keeps no frame."]
+    try:
+        raise error
+    except ValueError:
+        line = sys._getframe().f_lineno - 2
+    here = "test_an_exception_tells_where_it_was_raised_and_what_it_keeps"
+    assert texts(inspector.inspect(error))[:2] == [kept, f"Raised in `{here}`, {Path(__file__).name}:{line}."]
+
+
+def test_a_coroutine_tells_what_it_keeps() -> None:
+    async def later(x: Any) -> Any:
+        return x
+
+    waiting = later(np.ones(100_000))
+    assert texts(inspector.inspect(waiting))[0].endswith("it waits for await. Until it ends it keeps 800 kB.")
+    waiting.close()
+
+
+def test_a_subclass_is_counted_unless_it_counts_itself() -> None:
+    class Own(dict[str, int]):
+        pass
+
+    class Counts(dict[str, int]):
+        def __len__(self) -> int:
+            return 99
+
+    counted = [Own(a=1), collections.Counter("abc"), collections.deque("abc"), Counts(a=1)]
+    assert [inspector.inspect(x).object.length for x in counted[:3]] == [1, 3, 3]
+    assert isinstance(inspector.inspect(counted[3]).object.length, Unknown)
 
 
 def test_who_holds_a_lock() -> None:

@@ -120,7 +120,7 @@ def object_fact() -> Object:
         heap_type=False,
         defined_in="/usr/lib/python3/numpy/_core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so",
         size_bytes=96,
-        length=Unknown("not an exact built-in container: its __len__ is not run"),
+        length=Unknown("no built-in container, or its __len__ is not run"),
         gc_tracked=Unknown("objects of this type have no gc header"),
         immortal=False,
         interned=Unknown("only a str can be interned"),

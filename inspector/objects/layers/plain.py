@@ -69,8 +69,9 @@ def plain(kind: type) -> Plain | Instances | None:
 
 
 def _is_python(kind: type) -> bool:
-    """Whether all bases of `kind` but `object` are class statements: then no C struct hides bytes."""
-    above = [base for base in type_bases(kind)[:MOST_CLASSES] if base is not object]
+    """Whether all bases of `kind` but values of Python are class statements: then no C struct hides bytes."""
+    known = (object, *_VALUES)
+    above = [base for base in type_bases(kind)[:MOST_CLASSES] if not any(base is one for one in known)]
     rows = (_native.type_layout(_native.Subject(base)) for base in above)
     return all(row is not None and not row["origin"] for row in rows)
 

@@ -56,6 +56,7 @@ _OF_OBJECTS: Final = ("scipy.sparse._dok.dok_matrix", "scipy.sparse._dok.dok_arr
 _KEYED: Final = (list, tuple, dict)
 _PLAIN: Final = (int, float, complex, str, bytes, bytearray, bool, type(None), dict, list, tuple)
 _BASE: Final = type.__dict__["__base__"].__get__
+_ARGS: Final = vars(BaseException)["args"]
 _BYTES: Final = (bytes, bytearray)
 
 
@@ -136,6 +137,9 @@ def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
         yield from ((Place(f".{name}"), one) for name, one in islice(kept.items(), MOST_PAIRS))
     elif _is_exception(type(x)):
         yield from ((Place(f"{name} of {function}"), one) for name, function, one in variables(x))
+        yield from ((Place(f".args[{n}]"), one) for n, one in enumerate(_ARGS.__get__(x)[:MOST_PAIRS]))
+        own = (one for one in referents((x,)) if type(one) is dict)
+        yield from ((Place(f".{key}"), one) for held in own for key, one in islice(held.items(), MOST_PAIRS))
     elif type(x) is types.FunctionType:
         for name, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=False):
             yield from ((Place(name), one) for one in referents((cell,)))

@@ -3,14 +3,17 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from collections import deque
 from typing import TypeVar
 
 from inspector import _native
+from inspector.adapters.base import type_attribute
 from inspector.binaries.addresses import place
 from inspector.facts.native import Field, Method, Place, Slot
 from inspector.facts.object import Builtin, Module, Object, Type
 from inspector.facts.secret import SECRET_WORDS
 from inspector.facts.unknown import Address, Unknown
+from inspector.objects.classes import type_bases
 from inspector.objects.layers.values import written
 
 T = TypeVar("T")
@@ -39,13 +42,21 @@ def object_(subject: _native.Subject, *, reveal: bool = False) -> Object:
         heap_type=row["heap_type"],
         defined_in=_defined_in(row["type_origin"], row["type_module"]),
         size_bytes=_known(row["size_bytes"], "the type's tp_basicsize or tp_itemsize cannot be right"),
-        length=_known(row["length"], "not an exact built-in container: its __len__ is not run"),
+        length=_known(_length(subject, row["length"]), "no built-in container, or its __len__ is not run"),
         gc_tracked=_known(row["gc_tracked"], "objects of this type have no gc header"),
         immortal=row["immortal"],
         interned=_known(row["interned"], "only a str can be interned"),
         header=tuple(Field(*field) for field in row["header"]),
         preview=preview(subject, reveal=reveal),
     )
+
+
+def _length(subject: _native.Subject, read: int | None) -> int | None:
+    """The items of a built-in container as read from memory; a deque's as its own C code counts them."""
+    if read is not None or not any(base is deque for base in type_bases(type(subject.get()))):
+        return read
+    own = type_attribute(type(subject.get()), "__len__")
+    return deque.__len__(subject.get()) if own is deque.__dict__["__len__"] else None
 
 
 def preview(subject: _native.Subject, *, reveal: bool = False) -> str | Unknown:

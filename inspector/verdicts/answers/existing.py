@@ -72,7 +72,7 @@ def not_computed(facts: Facts) -> Iterator[Answer]:
     once = f": {size(later)} once it is" if later else ""
     waits = f"; it waits for {fact.waits_for}" if fact.waits_for else ""
     texts = {
-        "lazy": f"Not computed yet{once}{waits}.{_kept_for_it(number(fact.retained_bytes), later)}",
+        "lazy": f"Not computed yet{once}{waits}.{_kept_for_it(facts, later)}",
         "pending": f"Being computed{waits}.",
         "partially materialized": f"Only a part is computed{_of_blocks(facts)}.",
         "abstract": "Has no elements and never will: it only describes them.",
@@ -86,12 +86,13 @@ def not_computed(facts: Facts) -> Iterator[Answer]:
         )
 
 
-def _kept_for_it(kept: int, later: int) -> str:
-    """What a lazy object keeps until it is computed, if that is worth a sentence."""
-    if kept < LEAST_KEPT_BYTES:
-        return ""
-    more = f", {kept / later:.1f} times as much" if 0 < later < kept else ""
-    return f" Until then it keeps {size(kept)}{more}."
+def _kept_for_it(facts: Facts, later: int) -> str:
+    """What a lazy object or a coroutine keeps until it is computed, if that is worth a sentence."""
+    whole = number(known(facts, "materialization").retained_bytes)
+    if whole < LEAST_KEPT_BYTES:
+        return kept(facts, " Until it ends it keeps ", ".")
+    more = f", {whole / later:.1f} times as much" if 0 < later < whole else ""
+    return f" Until then it keeps {size(whole)}{more}."
 
 
 def _of_blocks(facts: Facts) -> str:

@@ -75,11 +75,15 @@ def _share(part: int, whole: int) -> str:
 
 
 def _traceback(held: Contents) -> Iterator[Answer]:
-    """What an exception keeps: the variables of the functions that its traceback names."""
+    """What an exception keeps: variables of the functions that its traceback names, and its attributes."""
     if held.bytes < LEAST_KEPT_BYTES or not held.items:
         return
     most = held.items[0]
     variable, _, function = most.key.partition(" of ")
+    if not function:
+        text = f"Keeps {size(most.bytes)} as its {code(most.key)}: {with_article(most.what)}."
+        yield answer("exception-keeps", text, "contents", costs_bytes=most.bytes)
+        return
     where = f"{_share(most.bytes, held.bytes)} in {code(variable)} of {code(function)}"
     least = "" if held.complete else "more than "
     text = (

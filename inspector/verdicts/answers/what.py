@@ -48,6 +48,7 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
     rules = (
         gone,
         weak,
+        _exception,
         in_words,
         _table,
         not_computed,
@@ -69,6 +70,12 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         _of_arrow,
     )
     yield from next((found for rule in rules if (found := tuple(rule(facts)))), ())
+
+
+def _exception(facts: Facts) -> Iterator[Answer]:
+    """What it keeps alive, if that is much, and where it was raised."""
+    if "BaseException" in getattr(known(facts, "object"), "type_mro", ()):
+        yield from (*weight(facts), *in_words(facts))
 
 
 def same_object(name: str, facts: Facts) -> Iterator[Answer]:
@@ -306,7 +313,14 @@ def _opaque(facts: Facts) -> Iterator[Answer]:
     reason = getattr(getattr(fact, "state", None), "reason", "")
     if found is None or not reason.startswith("opaque") or found.type_name in _FUNCTIONS:
         return
-    if known(facts, "contents") or known(facts, "buffer"):
+    if known(facts, "contents"):
+        return
+    if (buffer := known(facts, "buffer")) is not None:
+        asks = (way.protocol for way in buffer.spoken if way.exposure == NOT_ASKED)
+        ways = ["the buffer protocol" if way == "buffer" else code(way) for way in asks]
+        if ways:
+            text = f"Its bytes are shown by {listed(ways)}, which runs code of its class: `--ask` calls it."
+            yield answer("not-asked", text, "buffer.spoken", certain=False)
         return
     text = f"What it keeps in C is not known: no adapter knows {code(found.type_name)}."
     yield answer("opaque", text, "materialization.state", certain=False)
