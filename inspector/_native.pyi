@@ -1167,11 +1167,11 @@ def raw_memory_disguised(
     """
 
 # native/leaks/lost/lost.c
-LostRow = tuple[Subject, int, int, list[tuple[Subject | None, int, int]], int, int, int]
+LostRow = tuple[Subject, int, int, list[tuple[Subject | None, int, int, int]], int, int, int]
 """An object; its references; how many of them no tp_traverse of a lost object tells of; who holds its address
 without visiting it: (holder or None, offset of the word in it or in its block, offset of the pointer to that
-block or -1); how many objects it keeps, with itself; their bytes with those of their buffers; 0 where its
-memory only looks like an object."""
+block or -1, whether the object leads to the holder); how many objects it keeps, with itself; their bytes with
+those of their buffers; 0 where its memory only looks like an object."""
 _Sums = list[tuple[str, int, int]]
 
 def lost(

@@ -1,13 +1,22 @@
 """Lost objects: alive, reached from no root, and freed by no garbage collection."""
 
 # SPDX-License-Identifier: MIT
-from typing import Literal
+from typing import Final, Literal
 
 from inspector.facts.account import AccountPart
 from inspector.facts.answers import Answer
 from inspector.facts.record import dataclass
 
-Cause = Literal["object array", "type without tp_traverse", "field not visited", "lost C memory", "no holder"]
+Cause = Literal[
+    "object array",
+    "type without tp_traverse",
+    "field not visited",
+    "lost holder",
+    "lost C memory",
+    "no holder",
+]
+CYCLES: Final[tuple[Cause, ...]] = ("object array", "type without tp_traverse", "field not visited")
+"""Cycles that no collection frees; of the rest C code took and lost a reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +36,8 @@ class LostObject:
     references: int
     """References that no tp_traverse tells of, of all of them."""
     certain: bool
-    """False where its memory only looks like an object: it is in no list of the collector."""
+    """False where its memory only looks like an object, and where no cycle is found: an address may be kept
+    in a form that no search sees."""
     kept_objects: int
     """What they keep alive, with themselves; each object counted once."""
     kept_bytes: int

@@ -12,7 +12,7 @@ from typing import Any, Final
 from inspector import _native
 from inspector.facts.account import AccountPart
 from inspector.facts.heap import by_name
-from inspector.facts.lost import Cause, Lost, LostObject
+from inspector.facts.lost import CYCLES, Cause, Lost, LostObject
 from inspector.ledger.suspects import shown
 from inspector.objects.classes import full_name, type_bases, type_namespace
 
@@ -59,7 +59,7 @@ def _told(way: _Way, some: list[_native.LostRow]) -> LostObject:
         holder=way[2],
         where=way[3],
         references=sum(row[2] for row in some),
-        certain=all(row[6] for row in some),
+        certain=way[1] in CYCLES and all(row[6] for row in some),
         kept_objects=sum(row[4] for row in some),
         kept_bytes=sum(row[5] for row in some),
     )
@@ -71,9 +71,9 @@ def _name(subject: _native.Subject) -> str:
 
 def _way(row: _native.LostRow) -> _Way:
     subject, _, _, holders, *_ = row
-    for holder, offset, link in holders:
+    for holder, offset, link, is_cycle in sorted(holders, key=lambda one: not one[3]):
         if holder is not None:
-            cause = _cause(holder, link)
+            cause = _cause(holder, link) if is_cycle else "lost holder"
             return _name(subject), cause, _name(holder), _where(subject, holder, offset, link, cause)
     if holders:
         return _name(subject), "lost C memory", "", f"byte {holders[0][1]} of a block"

@@ -2,13 +2,10 @@
 
 # SPDX-License-Identifier: MIT
 from dataclasses import replace
-from typing import Final
 
 from inspector.facts.answers import Answers
-from inspector.facts.lost import Lost, LostObject
+from inspector.facts.lost import CYCLES, Lost, LostObject
 from inspector.report import Report
-
-_TOLD_BY_LEDGER: Final = "no holder"
 
 
 def lost() -> Lost:
@@ -33,7 +30,7 @@ def lost_since(before: Lost | None = None) -> tuple[LostObject, ...]:
     from inspector.ledger.lost import lost
 
     old = {_key(row): row for row in before.rows} if before is not None else {}
-    rows = [_since(row, old.get(_key(row))) for row in lost().rows if row.cause != _TOLD_BY_LEDGER]
+    rows = [_since(row, old.get(_key(row))) for row in lost().rows if row.cause in CYCLES]
     return tuple(row for row in rows if row.objects > 0)
 
 

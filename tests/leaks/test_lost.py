@@ -233,6 +233,29 @@ def make():
     assert (name, objects, cause, holder, kept) == ("list", 1, "lost C memory", "", 2)
 
 
+def test_what_a_cycle_only_holds_is_in_no_cycle() -> None:
+    """The text refers to nothing: it goes with the object whose field holds it."""
+    found = told(PLAIN + "    one.also = str(sys.argv) * 3_000")
+    rows = {row[0]: row[2:5] for row in found["lost"]}
+    assert rows["list"] == ["type without tp_traverse", "lostmod.Plain", "`other`, byte 24"]
+    assert rows["str"] == ["lost holder", "lostmod.Plain", "`also`, byte 32"] and len(rows) == 2
+
+
+def test_what_c_code_lost_is_no_news_of_cycles() -> None:
+    """The ledger tells it. Neither is certain: an address may be kept in a form that no search sees."""
+    found = told("""
+from inspector.sessions.lost import lost_since
+def make():
+    lostmod.lose(Witness())
+    lostmod.chain([2])
+    lostmod.forget()
+    TOLD = [(row.cause, row.certain) for row in inspector.lost().rows]
+    print(json.dumps([TOLD, lost_since()]))
+""")
+    assert sorted(found["first"][0]) == [["lost C memory", False], ["no holder", False]]
+    assert found["first"][1] == []
+
+
 def test_garbage_is_not_lost() -> None:
     """Also where the collector cannot see how garbage holds it: it goes with its holder."""
     found = told("""

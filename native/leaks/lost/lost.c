@@ -221,6 +221,8 @@ static int judge(lost_walk *w) {
 typedef struct {
     PyObject *rows, *module;    // borrowed
     PyTypeObject *subject_type; // borrowed
+    lost_walk *w;
+    PyObject *held; // borrowed
 } holder_list;
 
 static PyObject *subject_of(const holder_list *list, PyObject *object) {
@@ -229,9 +231,11 @@ static PyObject *subject_of(const holder_list *list, PyObject *object) {
 
 static int add_holder(PyObject *holder, int64_t offset, int64_t link, void *argument) {
     const holder_list *list = argument;
+    int is_cycle = holder && lost_leads_to(list->w, list->held, holder);
     PyObject *subject = subject_of(list, holder); // stolen below
     return list_add(list->rows,
-                    subject ? Py_BuildValue("(NLL)", subject, (long long)offset, (long long)link) : NULL);
+                    subject ? Py_BuildValue("(NLLi)", subject, (long long)offset, (long long)link, is_cycle)
+                            : NULL);
 }
 
 typedef struct {
@@ -282,6 +286,7 @@ static void sum_all(kept_sum *s, PyObject *object) {
 static PyObject *row_of(kept_sum *s, holder_list list, const lost_node *node) {
     _owned_ PyObject *holders = PyList_New(0);
     list.rows = holders;
+    list.held = node->object;
     if (!holders || lost_hidden_holders(s->w, node, add_holder, &list) < 0) {
         return NULL;
     }
@@ -295,7 +300,7 @@ static PyObject *row_of(kept_sum *s, holder_list list, const lost_node *node) {
 }
 
 static PyObject *result(lost_walk *w, PyObject *module) {
-    holder_list list = {NULL, module, native_get_state(module)->subject_type};
+    holder_list list = {NULL, module, native_get_state(module)->subject_type, w, NULL};
     kept_sum s = {.w = w};
     _owned_ PyObject *rows = PyList_New(0);
     Py_ssize_t garbage = 0, more = 0;

@@ -34,6 +34,7 @@ typedef struct {
     leak_search h; // first: search_scan() passes it back
     marks alive;   // objects that a root reaches
     marks known;   // types whose instances are looked for
+    marks met;     // by one walk of cycle.c
     marks owned;   // data of arrays that are nodes: freed with them, whoever else has the address
     arena_stack open, types;
     arena_stack numbers; // arrays of floats, alive and large: their data holds no address
@@ -65,6 +66,8 @@ int lost_scan(lost_walk *w, size_t count, search_take take);
 int lost_search(lost_walk *w, scratch *memory);
 // Whether tp_traverse of the holder visits the target.
 int lost_is_told(PyObject *holder /* borrowed */, PyObject *target /* borrowed */);
+// cycle.c: whether a lost object leads to another. Sets `failed` where there is no memory.
+int lost_leads_to(lost_walk *w, PyObject *from /* borrowed */, PyObject *to /* borrowed */);
 // The holders of a node that tp_traverse does not tell of; calls `tell` with the holder or NULL, the offset
 // of the word in the holder or in its block, and the offset in the holder of the pointer to that block or -1.
 typedef int (*lost_tell)(PyObject *holder /* borrowed */, int64_t offset, int64_t link, void *argument);
