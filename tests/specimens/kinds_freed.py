@@ -7,90 +7,40 @@ Under PYTHONMALLOC=malloc glibc is asked, which gives every block.
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-import array
-import ast
 import asyncio
-import bz2
-import codecs
 import collections
 import concurrent.futures
 import contextlib
 import contextvars
-import csv
 import ctypes
 import dataclasses
-import datetime
-import decimal
-import email
-import fractions
 import functools
 import gc
-import gzip
-import hashlib
 import heapq
+import importlib
 import io
-import ipaddress
 import itertools
 import json
 import logging.handlers
-import lzma
-import mmap
-import operator
 import os
-import pathlib
 import pickle
 import queue
-import random
 import re
 import sqlite3
-import ssl
-import string
-import struct
 import sys
 import threading
 import tracemalloc
 import types
-import uuid
 import weakref
 import xml.etree.ElementTree
-import xml.parsers.expat
+import xml.parsers.expat  # noqa: F401 - of a kind
 import zipfile
-import zlib
 from typing import Any
 
 import kinds
 
 import inspector
 
-USED = (
-    array,
-    ast,
-    bz2,
-    codecs,
-    csv,
-    email,
-    gzip,
-    hashlib,
-    ipaddress,
-    lzma,
-    mmap,
-    operator,
-    random,
-    xml,
-    zlib,
-    ctypes,
-    datetime,
-    decimal,
-    fractions,
-    itertools,
-    pathlib,
-    re,
-    ssl,
-    string,
-    struct,
-    threading,
-    uuid,
-)
 Pair = collections.namedtuple("Pair", "a b")
 
 
@@ -425,6 +375,9 @@ def main(names: list[str]) -> None:
         if name == "FRAMES":
             exec("import pandas as pd, pyarrow as pa", space)
         exec(IMPORTED.get(name, ""), space)
+    words = {word for expression in asked.values() for word in re.findall(r"[a-z]\w*", expression)}
+    for name in (words & sys.stdlib_module_names) - space.keys():
+        space[name] = importlib.import_module(name)
     if os.environ.get("PYTHONMALLOC") != "malloc":
         tracemalloc.start()
     for expression in asked.values():  # what the first use of each imports and caches
