@@ -1045,8 +1045,6 @@ def allocations_open(open: bool, /) -> None:
 # native/leaks/ledger.c
 LEDGER_FLAGS: dict[str, int]
 """The bits of a row's flags (native/leaks/entries/entry.h)."""
-LEDGER_RELATIONS: tuple[str, ...]
-"""Relations of a row's object to the argument of the unbalanced call."""
 LEDGER_FAULTS: tuple[str, ...]
 """Kinds of faults, by number."""
 

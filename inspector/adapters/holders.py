@@ -135,9 +135,9 @@ def _owns(box: Subject) -> bool:
     return NUMPY.owns(box.get()) is True
 
 
-def buffer_layer(name: str, box: Subject, depth: int = 1, spare: int = 0) -> Layer:
+def buffer_layer(name: str, box: Subject, depth: int = 1) -> Layer:
     """The layer of the ndarray in a box: its type, who frees its bytes, where they are."""
-    title, evidence = whose(box, spare)
+    title, evidence = whose(box)
     (block,) = blocks(box.get())
     place = block.range
     return Layer(

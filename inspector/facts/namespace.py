@@ -44,14 +44,11 @@ class Beyond:
     type_name: str
     bytes: int
     by: str
-    """One of KEPT_BY."""
+    """"history", "traceback" or "base"."""
     why: str
     """"a local of f"."""
     do: str
     """The code that lets it go; "" if there is none."""
-
-
-KEPT_BY = ("history", "traceback", "base")
 
 
 @dataclass(frozen=True, slots=True)

@@ -369,7 +369,7 @@ static PyObject *ledger_give_back(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-// The names for the numbers in rows: LEDGER_FLAGS, LEDGER_RELATIONS, LEDGER_FAULTS.
+// The names for the numbers in rows: LEDGER_FLAGS, LEDGER_FAULTS.
 int ledger_exec(PyObject *module) {
     capi_ledger_of.hook = ledger_hook;
     numpy_table_ledger = (numpy_ledger){ledger_dtypes_add, ledger_dtypes_deinit};
@@ -382,12 +382,10 @@ int ledger_exec(PyObject *module) {
             return -1;
         }
     }
-#define NAME(name) #name,
 #define FIRST(name, meaning) #name,
-    static const char *const relations[] = {LEDGER_RELATIONS(NAME)}, *const kinds[] = {LEDGER_FAULTS(FIRST)};
-    enum { RELATIONS = sizeof relations / sizeof *relations, KINDS = sizeof kinds / sizeof *kinds };
+    static const char *const kinds[] = {LEDGER_FAULTS(FIRST)};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
     if (!masks || PyModule_AddObjectRef(module, "LEDGER_FLAGS", masks) < 0 ||
-        names_add(module, "LEDGER_RELATIONS", relations, RELATIONS) < 0 ||
         names_add(module, "LEDGER_FAULTS", kinds, KINDS) < 0) {
         return -1;
     }

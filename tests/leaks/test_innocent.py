@@ -377,12 +377,6 @@ static PyTypeObject Own_type = {
 static PyObject *call(PyObject *self, PyObject *unused) {
     return ((PyObject * (*)(PyObject *, char *)) own[0].ml_meth)((PyObject *)&Own_type, "no object");
 }
-static PyMethodDef methods[] = {{"call", call, METH_NOARGS, NULL}, {0}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "askew", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_askew(void) {
-    PyObject *module = PyModule_Create(&definition);
-    return module && !PyModule_AddType(module, &Own_type) ? module : NULL;
-}
 """
 CALLS_ASKEW = """
 import sys, inspector; sys.path.insert(0, sys.argv[1])

@@ -33,16 +33,13 @@ static PyObject *leak(PyObject *self, PyObject *bytes) {
     kept = memset(malloc(size), 1, size);
     Py_RETURN_NONE;
 }
-static PyObject *pass(PyObject *self, PyObject *bytes) {
+static PyObject *keep_none(PyObject *self, PyObject *bytes) {
     size_t size = PyLong_AsSize_t(bytes);
     kept = memset(malloc(size), 1, size);
     kept = realloc(kept, 2 * size);
     free(kept);
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {{"leak", leak, METH_O, NULL}, {"keep_none", pass, METH_O, NULL}, {NULL}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "grows", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_grows(void) { return PyModule_Create(&module); }
 """
 
 

@@ -15,7 +15,6 @@ from inspector.tracing.record.allocations import Blocks
 
 SAMPLES_COMPARED, SAMPLES_WRITTEN, SAMPLES_EQUAL = 1 << 31, 1 << 29, (1 << 12) - 1
 _SAMPLES: tuple[Literal["", "different", "equal"], ...] = ("", "different", "equal")
-SMALL_TEXT = (ord("U"), ord("S"))
 LEVELS_UP = 8
 LOOKED_AT = 8
 """Most results of equal calls whose allocation is searched."""

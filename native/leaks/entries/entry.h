@@ -52,7 +52,7 @@ typedef struct {
     uint32_t calls;       // calls that changed its count
     uint32_t found;       // references of gc objects and variables, counted at the end
     uint16_t touches, flags;
-    uint8_t relation; // of the unbalanced call: LEDGER_RELATIONS
+    uint8_t relation; // of the unbalanced call: LEDGER_ITSELF ...
     uint8_t argument;
     uint8_t header;          // bytes of the block before the object
     uint16_t all_calls_fell; // each of `calls` left fewer references
@@ -70,9 +70,7 @@ typedef struct {
     int8_t delta; // UNBALANCED: the change, clamped to 127; OUTLIVED: 1 if a field had it to the end
 } ledger_touch;
 
-#define LEDGER_RELATIONS(RELATION) RELATION(ITSELF) RELATION(DTYPE) RELATION(BASE) RELATION(TYPE)
-#define LEDGER_RELATION(name) LEDGER_##name,
-enum { LEDGER_RELATIONS(LEDGER_RELATION) };
+enum { LEDGER_ITSELF, LEDGER_DTYPE, LEDGER_BASE, LEDGER_TYPE }; // what of the object is the argument
 
 // Faults that are wrong for any count. FAULT(name, meaning)
 #define LEDGER_FAULTS(FAULT) \

@@ -22,53 +22,25 @@
 
 static int function_of(uint32_t slot) { return got_rows[slot] - GOT_RAW_MEMORY_FIRST; }
 
-static void *hook_size(size_t bytes) {
-    uint32_t slot = ring_here.slot;
-    void *block = CALL(void *(*)(size_t), bytes);
-    RECORD_BLOCK(block, bytes);
-    return block;
-}
-
-static void *hook_first(size_t bytes, uintptr_t second) {
-    uint32_t slot = ring_here.slot;
-    void *block = CALL(void *(*)(size_t, uintptr_t), bytes, second);
-    RECORD_BLOCK(block, bytes);
-    return block;
-}
-
-static void *hook_second(size_t first, size_t bytes) {
-    uint32_t slot = ring_here.slot;
-    void *block = CALL(void *(*)(size_t, size_t), first, bytes);
-    RECORD_BLOCK(block, bytes);
-    return block;
-}
-
-static void *hook_product(size_t count, size_t each) { // an overflowing product returns NULL
-    uint32_t slot = ring_here.slot;
-    void *block = CALL(void *(*)(size_t, size_t), count, each);
-    RECORD_BLOCK(block, count * each);
-    return block;
-}
+#define HOOK(name, parameters, size, ...) \
+    static void *hook_##name parameters { \
+        uint32_t slot = ring_here.slot; \
+        void *block = CALL(void *(*)parameters, __VA_ARGS__); \
+        RECORD_BLOCK(block, size); \
+        return block; \
+    }
+HOOK(size, (size_t bytes), bytes, bytes)
+HOOK(first, (size_t bytes, uintptr_t second), bytes, bytes, second)
+HOOK(second, (size_t first, size_t bytes), bytes, first, bytes)
+HOOK(product, (size_t count, size_t each), (count * each), count, each) // an overflow returns no block
+HOOK(text, (const char *from), (block ? strlen(block) + 1 : 0), from)
+HOOK(part, (const char *from, size_t most), (block ? strlen(block) + 1 : 0), from, most)
 
 static int hook_stored(void **ret, size_t alignment, size_t bytes) {
     uint32_t slot = ring_here.slot;
     int failed = CALL(int (*)(void **, size_t, size_t), ret, alignment, bytes);
     RECORD_BLOCK(failed ? NULL : *ret, bytes);
     return failed;
-}
-
-static char *hook_text(const char *text) {
-    uint32_t slot = ring_here.slot;
-    char *copy = CALL(char *(*)(const char *), text);
-    RECORD_BLOCK(copy, copy ? strlen(copy) + 1 : 0);
-    return copy;
-}
-
-static char *hook_part(const char *text, size_t most) {
-    uint32_t slot = ring_here.slot;
-    char *copy = CALL(char *(*)(const char *, size_t), text, most);
-    RECORD_BLOCK(copy, copy ? strlen(copy) + 1 : 0);
-    return copy;
 }
 
 static int written(char **ret, int length) { // the original chooses the size of the block: at least the text
