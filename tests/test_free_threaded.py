@@ -1,13 +1,13 @@
 """What a free-threaded CPython has: cards, comparisons, names and owners; everything else is refused."""
 
 # SPDX-License-Identifier: MIT
-import subprocess
 import sys
 import sysconfig
 import threading
 from typing import Any
 
 import pytest
+from apart import printed, ran
 from refused import refused
 
 import inspector
@@ -90,8 +90,7 @@ for x in (own, Own, own.__code__):
 
 
 def test_a_refcount_that_nobody_counts_is_unknown() -> None:
-    ran = subprocess.run([sys.executable, "-P", "-c", DEFERRED], capture_output=True, text=True, timeout=60)
-    assert ran.stdout.split("\n")[:-1] == ["free-threaded Unknown True"] * 3, ran.stderr
+    assert printed("-c", DEFERRED).split("\n")[:-1] == ["free-threaded Unknown True"] * 3
     assert repr(inspector.refcount(None)) == "Immortal"
 
 
@@ -145,10 +144,7 @@ REFUSED = [
 
 def test_magics_work_or_are_refused() -> None:
     typed = ["%inspect x", "%inspect --owners x", "%inspect", "%inspect_watch x", *REFUSED]
-    command = [sys.executable, "-P", "-c", MAGICS, *typed]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
-    cards, names, told = (said := ran.stdout.split("##")[1:])[:2], said[2:4], said[4:]
-    assert ran.returncode == 0, ran.stderr
+    cards, names, told = (said := printed("-c", MAGICS, *typed).split("##")[1:])[:2], said[2:4], said[4:]
     assert all("C memory is not searched without the GIL" in card for card in cards)
     assert "1 name holds 72 B" in names[0] and "72 B     1  2 items" in names[1]
     assert len(told) == len(REFUSED) and all("not on a free-threaded CPython yet" in one for one in told)
@@ -156,10 +152,9 @@ def test_magics_work_or_are_refused() -> None:
 
 @pytest.mark.parametrize("words", ["show [1]", "doctor", "memory", "--version"])
 def test_the_command_says_so(words: str) -> None:
-    command = [sys.executable, "-P", "-m", "inspector", *words.split()]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert ran.returncode in (0, 2) and "Traceback" not in ran.stderr
-    assert ("free-threaded" in ran.stdout + ran.stderr) == (words != "show [1]")
+    done = ran("-m", "inspector", *words.split())
+    assert done.returncode in (0, 2) and "Traceback" not in done.stderr
+    assert ("free-threaded" in done.stdout + done.stderr) == (words != "show [1]")
 
 
 def test_eight_threads_look_at_one_object_that_all_count() -> None:

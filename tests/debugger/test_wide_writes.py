@@ -6,8 +6,6 @@ import mmap
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import specimens
+from apart import printed
 from refused import refused
 from writers import WRITERS
 
@@ -226,9 +225,7 @@ assert os.waitpid(child, 0)[1] == 0 and len(found) == 1
 
 @pytest.mark.parametrize("part", ["", "[:1]"], ids=["pages", "words"])
 def test_a_child_that_lives_on_keeps_no_watch_alive(part: str) -> None:
-    command = [sys.executable, "-P", "-c", FORKED.replace("{part}", part)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
-    assert ran.returncode == 0, ran.stderr
+    printed("-c", FORKED.replace("{part}", part))
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # threads of other tests
@@ -278,8 +275,7 @@ os._exit(0)
 
 def test_threads_that_are_on_their_way_out_of_a_page_fault_outlive_the_watch() -> None:
     """The kernel sends SIGTRAP when such a thread runs again: after the event was closed."""
-    ran = subprocess.run([sys.executable, "-P", "-c", BUSY], capture_output=True, text=True, timeout=100)
-    assert ran.returncode == 0, ran.stderr
+    printed("-c", BUSY)
 
 
 def test_pages_never_touched_stay_so(fingerprint: Callable[[object], Any]) -> None:

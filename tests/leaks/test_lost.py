@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from apart import printed
 
 pytestmark = pytest.mark.core
 SPECIMENS = Path(__file__).parents[1] / "specimens"
@@ -104,10 +103,7 @@ print(json.dumps({"lost": [[row.type_name, row.objects, row.cause, row.holder, r
 
 def told(program: str) -> dict[str, Any]:
     """What the verb says after a program, and what is alive before and after a collection."""
-    command = [sys.executable, "-P", "-c", START + program + TELL, str(SPECIMENS), C]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-    assert ran.returncode == 0, ran.stderr
-    *before, last = ran.stdout.splitlines()
+    *before, last = printed("-c", START + program + TELL, SPECIMENS, C).splitlines()
     return {"first": json.loads(before[0]) if before else "", **json.loads(last)}
 
 
@@ -310,7 +306,7 @@ def make():
 
 def test_leaks_magic_says_what_a_cell_left_in_cycles() -> None:
     cell = "%%inspect_leaks -m lostmod\nfor _ in range(5): f()"
-    printed = told(f"""
+    shown = told(f"""
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 shell = InteractiveShell.instance(colors="NoColor")
@@ -323,8 +319,8 @@ def make():
     told = captured.outputs[0].data["text/plain"]
     print(json.dumps(told))
 """)
-    assert printed["first"].startswith(" 5 objects of type list are lost, with ")
-    assert "lostmod.Plain" in printed["first"]
+    assert shown["first"].startswith(" 5 objects of type list are lost, with ")
+    assert "lostmod.Plain" in shown["first"]
 
 
 CALM = {

@@ -8,7 +8,6 @@ Programs run in processes of their own: their heaps are their own, and one may b
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import sysconfig
@@ -18,6 +17,7 @@ from typing import Any
 
 import pytest
 import reticulated
+from apart import printed, ran
 
 import inspector
 from inspector.errors import TargetGone
@@ -85,12 +85,7 @@ LIBRARIES = {
 
 def told(program: str, **environment: str) -> dict[str, Any]:
     """What the account says at the end of a program."""
-    command = [sys.executable, "-P", "-c", program + TELL]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **environment}, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout))
+    return dict(json.loads(printed("-c", program + TELL, **environment)))
 
 
 def adds_up(found: dict[str, Any]) -> None:
@@ -210,8 +205,7 @@ del kept[::2]
 *_, pools, blocks = _native.account((), ())
 print(pools, blocks, sys.getallocatedblocks())
 """
-    ran = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
-    pools, blocks, counted = map(int, ran.stdout.split())
+    pools, blocks, counted = map(int, printed("-c", program).split())
     assert pools and abs(blocks - counted) < 0.1 * counted
 
 
@@ -396,7 +390,7 @@ print(more)
 
 @pytest.mark.core
 def test_a_process_of_somebody_else_is_refused() -> None:
-    done = subprocess.run([sys.executable, "-P", "-c", REFUSED], capture_output=True, text=True, check=False)
+    done = ran("-c", REFUSED)
     assert done.stdout.strip() == "ptrace-forbidden", done.stderr
 
 

@@ -1,9 +1,9 @@
 """Programs that have awaited futures, as every kernel has: _asyncio's free list is not empty then."""
 
 # SPDX-License-Identifier: MIT
-import subprocess
-import sys
 from typing import Final
+
+from apart import ran
 
 AWAITED: Final = """
 import asyncio
@@ -22,7 +22,6 @@ asyncio.run(main())
 
 def after_waiting(program: str) -> str:
     """What a program writes in a process of its own whose futures were awaited first."""
-    command = [sys.executable, "-P", "-c", AWAITED + program]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = ran("-c", AWAITED + program)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout

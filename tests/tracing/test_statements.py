@@ -4,13 +4,13 @@
 import math
 import re
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from apart import printed, ran
 
 import inspector
 
@@ -324,7 +324,7 @@ def test_an_interrupt_reaches_the_program_and_nothing_stays_armed(late: bool) ->
         "except KeyboardInterrupt:\n"
         "    print('interrupted', t.dropped, sys.gettrace())\n"
     )
-    done = subprocess.run([sys.executable, "-P", "-c", text], capture_output=True, text=True, timeout=60)
+    done = ran("-c", text)
     assert done.stdout == "interrupted 0 None\n", done.stderr
     assert done.returncode == 0 and signal.SIGINT
 
@@ -444,8 +444,7 @@ def test_the_tools_own_lines_are_no_users_lines_where_it_is_installed_in_place(t
     (tmp_path / "inspector").symlink_to(Path(inspector.__file__).parent)
     program = tmp_path / "program.py"
     program.write_text(IN_PLACE.format(folder=str(tmp_path)))
-    done = subprocess.run([sys.executable, "-P", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [str(tmp_path / "inspector/__init__.py"), str(program)]
+    assert printed(program).split() == [str(tmp_path / "inspector/__init__.py"), str(program)]
 
 
 INSIDE = """import numpy as np
