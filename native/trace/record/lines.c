@@ -10,6 +10,7 @@
 #define INSPECTOR_INTERNALS
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"
+#include "trace/record/traced_resize.h"
 #include "trace/record/worn_loops.h"
 
 #include <signal.h>
@@ -78,16 +79,6 @@ static void lines_forget_done(void) {
     lines_done_count = 0;
 }
 
-// A traced call of a method holds one more reference to its object (trace_call_function of ceval.c), and
-// ndarray.resize then refuses. So code that names a `resize` runs untraced.
-static int lines_may_trace(PyCodeObject *code /* borrowed */) {
-    int is_users = sites_is_users(code); // first: the names of libraries' code are not looked at
-    for (Py_ssize_t i = 0; is_users && i < PyTuple_GET_SIZE(code->co_names); i++) {
-        is_users = PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(code->co_names, i), "resize") != 0;
-    }
-    return is_users;
-}
-
 static int lines_event(PyObject *self, PyFrameObject *frame, int what, PyObject *value);
 
 // Whether no other tool has set a trace function for the thread.
@@ -115,7 +106,7 @@ static PyObject *lines_frame(PyThreadState *thread, _PyInterpreterFrame *frame, 
     }
     int before = thread->cframe->use_tracing != 0;
     PyObject *code = (PyObject *)frame->f_code; // borrowed
-    lines_switch(thread, lines_may_trace(frame->f_code) && !lines_done[lines_slot(code, WHOLE)].code);
+    lines_switch(thread, sites_is_users(frame->f_code) && !lines_done[lines_slot(code, WHOLE)].code);
     PyObject *result = _PyEval_EvalFrameDefault(thread, frame, throwing); // new
     if (lines_are_ours(thread)) {
         lines_switch(thread, before);
@@ -140,6 +131,7 @@ static int lines_event(PyObject *self /* borrowed */, PyFrameObject *frame /* bo
     }
     PyObject *type, *error, *trace; // owned
     PyErr_Fetch(&type, &error, &trace);
+    traced_resize_begin();
     PyObject *callback = Py_NewRef(lines_callback);
     PyObject *word = PyUnicode_InternFromString(name); // new
     PyObject *args[] = {word, (PyObject *)frame, value ? value : Py_None};
@@ -171,11 +163,6 @@ static int lines_begin(PyObject *callback /* borrowed */) {
     lines_thread = thread;
     _PyInterpreterState_SetEvalFrameFunc(thread->interp, lines_frame);
     PyEval_SetTrace(lines_event, NULL);
-    for (_PyInterpreterFrame *frame = compat_thread_frame(thread); frame; frame = frame->previous) {
-        if (sites_is_users(frame->f_code) && !lines_may_trace(frame->f_code)) {
-            thread->cframe->use_tracing = 0; // and so in the frames that this call returns to
-        }
-    }
     return 1;
 }
 
@@ -186,6 +173,7 @@ static void lines_end(void) {
     }
     int ours = lines_are_ours(thread);
     lines_thread = NULL;
+    traced_resize_end();
     if (_PyInterpreterState_GetEvalFrameFunc(thread->interp) == lines_frame) {
         _PyInterpreterState_SetEvalFrameFunc(thread->interp, _PyEval_EvalFrameDefault);
     }
