@@ -13,6 +13,7 @@ import numpy as np
 import one_line
 import pytest
 
+import inspector
 from inspector.facts.statements import Statement
 from inspector.verdicts.advice.rows import ADVICE
 
@@ -263,3 +264,22 @@ def test_there_are_forty_of_them_and_every_advice_has_one() -> None:
     assert [
         row.written for row in ADVICE if not any(re.fullmatch(row.written, one.before) for one in EXAMPLES)
     ] == []
+
+
+def test_a_tobytes_of_another_kind_is_no_buffer(tmp_path: Path) -> None:
+    """As that of an image of Pillow, of which `memoryview` raises TypeError."""
+    library = tmp_path / "site-packages" / "images.py"
+    library.parent.mkdir()
+    library.write_text(
+        "class Image:\n    def __init__(self):\n        self.kept = bytearray(range(256)) * 8000\n"
+        "    def tobytes(self):\n        return b''.join([self.kept])\n"
+    )
+    code = compile(library.read_text(), str(library), "exec")
+    names: dict[str, object] = {}
+    exec(code, names)
+    path = tmp_path / "app.py"
+    path.write_text("raw = image.tobytes()\n")
+    with inspector.trace() as trace:
+        exec(compile(path.read_text(), str(path), "exec"), {"image": names["Image"]()})
+    (row,) = [row for row in trace.statements.rows if row.target == "raw"]
+    assert (row.verdict, row.copied_bytes, row.instead) == ("copied", 2_048_000, "")

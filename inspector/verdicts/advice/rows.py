@@ -24,6 +24,8 @@ class Advice(NamedTuple):
     """A pattern for the beginning of "ndarray float64"; "": any source."""
     same_type: bool = False
     """Only where the elements keep their type."""
+    by: str = ""
+    """The function that copied; "": any. An image of Pillow has a `tobytes` too, and is no buffer."""
     result: str = ""
     """A pattern for the beginning of the value in words: "bytes uint8 (1000,)"; "": any value."""
 
@@ -39,7 +41,7 @@ ADVICE: Final = (
     Advice(rf"{_X}\.to_numpy\(copy=True\)", "{x}.to_numpy()", "", True),
     Advice(rf"{_X}\.to_numpy\(writable=True\)", "{x}.to_numpy()", "", True),
     Advice(rf"{_X}\.to_numpy\(\)\.copy\(\)", "{x}.to_numpy()", "", True),
-    Advice(rf"{_X}\.(?:tobytes|to_pybytes)\(\)", "memoryview({x})"),
+    Advice(rf"{_X}\.(?P<f>tobytes|to_pybytes)\(\)", "memoryview({x})", by="{f}"),
     Advice(rf"(?:bytes|bytearray)\({_X}\)", "memoryview({x})"),
     Advice(r"(?P<t>\(?[\w. *]+\)?)\.from_buffer_copy\((?P<x>\w+)\)", "{t}.from_buffer({x})"),
     Advice(rf"torch\.tensor\({_X}\)", "torch.from_numpy({x})", "ndarray", True),

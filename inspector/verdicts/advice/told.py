@@ -25,7 +25,8 @@ def instead(text: str, copy: Copy | None, what: str = "") -> str:
     """
     right = _right_side(text)
     for row in ADVICE if right else ():
-        if (found := re.fullmatch(row.written, right)) and _fits(row, copy) and re.match(row.result, what):
+        found = re.fullmatch(row.written, right)
+        if found and _fits(row, copy, found) and re.match(row.result, what):
             return row.instead.format(**found.groupdict(""))
     return ""
 
@@ -40,9 +41,11 @@ def _right_side(text: str) -> str:
     return ast.get_source_segment(text, value) or "" if value is not None else ""
 
 
-def _fits(row: Advice, copy: Copy | None) -> bool:
+def _fits(row: Advice, copy: Copy | None, found: re.Match[str]) -> bool:
     if copy is None:
-        return not (row.source or row.same_type)
+        return not (row.source or row.same_type or row.by)
+    if not copy.function.endswith(row.by.format(**found.groupdict(""))):
+        return False
     types = [side.rpartition(" ")[2] for side in (copy.source, copy.result)]
     if row.same_type and copy.function.endswith("astype") and types[0] in TIMES.values():
         return False  # their units, which may differ, are not recorded
