@@ -103,7 +103,7 @@ class Registry:
         """Load the adapters whose library has been imported since; return whether there were any."""
         due = [library for library in self._waiting if not library or _is_imported(library)]
         for library in due:
-            for load in self._waiting.pop(library):
+            for load in self._waiting.pop(library, ()):  # one that was loaded may have loaded it
                 self._load(library, load)
         return bool(due)
 

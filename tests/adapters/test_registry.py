@@ -88,6 +88,13 @@ def test_a_library_half_imported_is_waited_for(vectors: Any) -> None:
     assert found.find(Vector) is not None
 
 
+def test_an_adapter_that_loads_others_while_it_is_loaded(vectors: Any) -> None:
+    found = Registry()
+    found.add("", lambda: (found.wake(), Adapter())[1])
+    found.add("vectors", Vectors)
+    assert isinstance(found.find(Vector), Vectors)
+
+
 def test_an_installed_package_brings_its_adapter(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "vectors.py").write_text("class Vector: pass\n__version__ = '1.5'\n")
     (tmp_path / "vectors_inspector.py").write_text(

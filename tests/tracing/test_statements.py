@@ -253,15 +253,47 @@ def test_looking_keeps_no_reference(tmp_path: Path) -> None:
         "def run():\n"
         "    a = np.arange(10.0)\n"
         "    a.resize(2000)\n"
+        "    also = a\n"
+        "    try:\n"
+        "        a.resize(3000)\n"
+        "    except ValueError:\n"
+        "        also = np.resize(a, 9000)\n"
         "    b = a[::2]\n"
         "    died = []\n"
         "    weakref.finalize(b, died.append, 1)\n"
         "    del b\n"
-        "    return list(died)\n"
+        "    return list(died), also.size\n"
         "found = run()\n"
     )
-    _, names, _ = traced(text, tmp_path)
-    assert names["found"] == [1]
+    trace, names, _ = traced(text, tmp_path)
+    assert names["found"] == ([1], 9000), "a second name still refuses"
+    assert "view" in [one.verdict for one in trace.statements.rows], "lines beside a `resize` are looked at"
+
+
+@pytest.mark.core
+def test_attributes_of_objects_are_operands(tmp_path: Path) -> None:
+    """`m.x` is looked at as a name is; a value made of several has each of them."""
+    text = (
+        "import numpy as np\n"
+        "class M:\n"
+        "    def __init__(self):\n        self.x, self.w = np.arange(9000.0), np.arange(5000.0)\n"
+        "    def halved(self):\n        return self.x[::2]\n"
+        "m = M()\n"
+        "y = m.x[5:]\n"
+        "d = {'x': m.x, 'w': m.w}\n"
+        "c = m.x.copy()\n"
+        "both = y, c\n"
+        "m.x += 1\n"
+        "h = m.halved()\n"
+    )
+    trace, names, _ = traced(text, tmp_path)
+    rows = {row.site.line: row for row in trace.statements.rows}
+    assert np.shares_memory(names["d"]["w"], names["m"].w)
+    assert [(rows[line].verdict, rows[line].of, rows[line].bytes) for line in (6, 8, 9, 10, 11)] == [
+        ("view", "self.x", 36_000), ("view", "m.x", 71_960), ("view", "m.x, m.w", 112_000),
+        ("copied", "m.x", 72_000), ("view", "y, c", 143_960),
+    ]  # fmt: skip
+    assert (rows[12].verdict, rows[12].of) == ("in place", "m.x")
 
 
 @pytest.mark.core

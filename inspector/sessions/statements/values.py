@@ -107,7 +107,9 @@ def _item(holder: Any, key: Any) -> Found:
 
 
 def named(frame: FrameType, name: str) -> Found:
-    """The value of a name in a frame."""
+    """The value of a name in a frame, or of attributes of one."""
+    if "." in name:
+        return read(frame, name)
     if frame.f_code.co_flags & inspect.CO_OPTIMIZED:
         if found := _variable(frame, name):
             return found
@@ -118,9 +120,9 @@ def named(frame: FrameType, name: str) -> Found:
 
 def _variable(frame: FrameType, name: str) -> Found:
     """A local variable of a function, read without making `f_locals`, which would keep every value."""
-    code = frame.f_code
+    cells = (*frame.f_code.co_cellvars, *frame.f_code.co_freevars)
     value: Found = next(((value,) for key, value in _native.frame_locals(frame) if key == name), NONE)
-    if value and type(value[0]) is CellType and name in (*code.co_cellvars, *code.co_freevars):
+    if value and type(value[0]) is CellType and name in cells:
         try:
             return (value[0].cell_contents,)
         except ValueError:  # not bound yet
@@ -365,8 +367,7 @@ def like_one_of(block: Elements, others: Blocks) -> bool | None:
     Elements that are all the same prove nothing.
     """
     kind = letter(block.typestr)
-    alike = [one for one in others if one.size == block.size and kind and letter(one.typestr) == kind]
-    for other in alike:
+    for other in (one for one in others if one.size == block.size and kind and letter(one.typestr) == kind):
         found = compared(other, block, (_no_text, _no_text), shown=False, whole_bytes=COMPARED_WHOLE)
         if not isinstance(found, Unknown) and found.equal and found.varied:
             return True if found.compared == found.total else None
@@ -395,6 +396,5 @@ def _compared(name: str, operand: Any, value: Any) -> Related:
 
 def places_of(operand: Before) -> tuple[Range, ...]:
     """Where the first blocks of an operand lay; of a list of Python objects where the list itself did."""
-    if operand.items:
-        return (Range(Address(operand.address), Address(operand.address + 1)),)
-    return ranges_of(operand.blocks)
+    own = (Range(Address(operand.address), Address(operand.address + 1)),)
+    return own if operand.items else ranges_of(operand.blocks)

@@ -213,9 +213,12 @@ class StatementWatch:
         found = self._bound(running, target, value, blocks, replace(how, relation=relation, of=of))
         found = replace(found, items=operand.items if operand else "", parts=_woven(operand, blocks))
         rest = values.apart_from(value, blocks, operand) if how.relation == "view" and operand else ()
-        others = (one for one in running.operands.values() if one is not operand)
-        for other in others if rest else ():
-            rest = values.apart_of(rest, other)
+        for name, other in running.operands.items() if rest else ():
+            left = values.apart_of(rest, other)
+            if len(left) < len(rest) and not isinstance(found.shared_bytes, Unknown):
+                shared = found.shared_bytes + elements.bytes_of(rest) - elements.bytes_of(left)
+                found = replace(found, of=f"{found.of}, {name}", shared_bytes=shared)
+            rest = left
         if operand is None or not rest or isinstance(found.bytes, Unknown):
             self._add(_each_once(found))
             return
@@ -282,9 +285,9 @@ class StatementWatch:
         """(bytes, of what, whether all were compared) were copied into an object that the statement changed;
         (0, "", False) if nothing says that they were."""
         items, call = running.items, running.call
-        if items is not None and items.bytes and items.owner.partition(".")[0] == name:
+        if items is not None and items.bytes and name in (items.owner, items.owner.partition(".")[0]):
             return items.bytes, items.source, True
-        if call is not None and call.way == "into" and call.name.partition(".")[0] == name:
+        if call is not None and call.way == "into" and name in (call.name, call.name.partition(".")[0]):
             size = kernel.moved(call, frame, self._result(running, frame))
             return size, call.file if size else "", True
         others = {one: had.blocks for one, had in running.operands.items() if one != name}

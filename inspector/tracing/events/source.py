@@ -156,16 +156,29 @@ def _is_path(node: ast.expr) -> bool:
 
 
 def _names(node: ast.stmt) -> tuple[str, ...]:
-    """Names that the statement's own expressions read, without its blocks."""
+    """Names that the statement's own expressions read, and attributes of them ("m.x"), without its blocks."""
     found: dict[str, None] = {}
     stack: list[ast.AST] = [node]
+    called: set[ast.AST] = set()
     while stack:
         one = stack.pop(0)
-        if isinstance(one, ast.Name) and (isinstance(one.ctx, ast.Load) or isinstance(node, ast.AugAssign)):
-            found[one.id] = None
+        if isinstance(one, ast.Call):
+            called.add(one.func)
+        if (isinstance(one, ast.Name) or _is_attribute(one, called)) and (
+            isinstance(one.ctx, ast.Load) or isinstance(node, ast.AugAssign)  # type: ignore[attr-defined]
+        ):
+            found[ast.unparse(one)] = None
         inner = ast.iter_child_nodes(one)
         stack += [child for child in inner if not isinstance(child, (ast.stmt, ast.excepthandler))]
     return tuple(found)[:MOST_NAMES]
+
+
+def _is_attribute(node: ast.AST, called: set[ast.AST]) -> bool:
+    """Whether it is attributes of a name, and not the method or the function that is called."""
+    is_path = isinstance(node, ast.Attribute) and node not in called
+    while is_path and isinstance(node, ast.Attribute):
+        node = node.value
+    return is_path and isinstance(node, ast.Name)
 
 
 def _root(node: ast.expr | None) -> str:
@@ -186,10 +199,10 @@ def written_as(text: str, name: str) -> str:
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return name
-    uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
-    paths = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript) and _is_path(node)]
-    paths = [node for node in paths if _root(node) == name]
-    return ast.unparse(paths[0]) if len(uses) == 1 and paths else name
+    paths = [one for one in ast.walk(tree) if isinstance(one, (ast.Name, ast.Attribute, ast.Subscript))]
+    written = [ast.unparse(one) for one in paths if _is_path(one)]
+    longer = [one for one in written if one.startswith(f"{name}[")]
+    return longer[0] if written.count(name) == 1 and longer else name
 
 
 def written_of(
