@@ -16,14 +16,16 @@ from inspector.adapters import pandas_layers
 from inspector.adapters.base import Adapter, Column, Elements, stored, type_module, type_name
 from inspector.adapters.holders import also_held, is_array, owner_address, whose
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
-from inspector.adapters.told import Evidence, Told
+from inspector.adapters.told import Evidence, Layer, Told
 from inspector.facts.buffer import CATEGORIES
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
+from inspector.objects.classes import type_bases
 
 _get = object.__getattribute__
 _INNER = ("_ndarray", "_mask", "_codes", "_sparse_values", "_left", "_right")
 """Attributes in which pandas' own extension arrays keep their ndarrays."""
+FRAMES = ("DataFrame", "Series")
 MOST_CHUNKS = 64
 MOST_BLOCKS = 1000
 """Blocks inspected at most; a frame built column by column has one for each column."""
@@ -37,7 +39,7 @@ MOST_NAMED = 8
 
 
 class PandasFrames(Adapter):
-    """Exact DataFrame, Series, the indexes, and pandas' own extension arrays."""
+    """DataFrame and Series with their subclasses; the exact indexes and pandas' own extension arrays."""
 
     library = "pandas"
     versions = ("2.0", "4")
@@ -48,12 +50,17 @@ class PandasFrames(Adapter):
     )
 
     def types(self) -> tuple[type, ...]:
-        """The exact classes; a user's subclass may keep its bytes elsewhere."""
+        """The indexes and arrays; a user's subclass of them may keep its bytes elsewhere."""
         pandas = sys.modules["pandas"]
-        names = "DataFrame Series Index RangeIndex DatetimeIndex TimedeltaIndex PeriodIndex CategoricalIndex"
+        names = "Index RangeIndex DatetimeIndex TimedeltaIndex PeriodIndex CategoricalIndex"
         own = (getattr(pandas, name) for name in f"{names} IntervalIndex MultiIndex Categorical".split())
         inside = (getattr(pandas.arrays, name, None) for name in ARRAYS)
         return tuple(kind for kind in (*own, *inside) if kind is not None)
+
+    def families(self) -> tuple[type, ...]:
+        """A subclass of these keeps its blocks where pandas does: in `_mgr`."""
+        pandas = sys.modules["pandas"]
+        return (pandas.DataFrame, pandas.Series)
 
     def self_test(self) -> None:
         """Two columns share one block; a Series of one column is its second holder."""
@@ -69,7 +76,7 @@ class PandasFrames(Adapter):
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
         """One block for each array of each pandas block; a frame's are transposed so that rows come first."""
-        turned = type_name(type(x)) == "DataFrame"
+        turned = kind_of(x) == "DataFrame"
         found = (block for array in arrays(x) for block in _elements(array))
         return tuple(_turned(block) if turned and len(block.shape) == 2 else block for block in found)
 
@@ -87,18 +94,18 @@ class PandasFrames(Adapter):
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """A frame's columns, block by block: (label, the column's own view of the block's array)."""
-        if type_name(type(x)) != "DataFrame":
+        if kind_of(x) != "DataFrame":
             return
-        labels = _get(_get(x, "_mgr"), "axes")[0]
-        for block in _get(_get(x, "_mgr"), "blocks"):
+        labels = _labels(x)
+        for block in _whole(x):
             for row, position in enumerate(block.mgr_locs):
                 yield _label(labels, position), _row(block.values, row)
 
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
         """A frame's columns by position; only the first MOST_BLOCKS blocks are inspected."""
-        if type_name(type(x)) != "DataFrame":
+        if kind_of(x) != "DataFrame" or _manager(x) is None:
             return None
-        labels, found = _get(_get(x, "_mgr"), "axes")[0], _blocks(x)
+        labels, found = _labels(x), _blocks(x)
         places = [
             (position, number, row)
             for number, block in enumerate(found[:MOST_BLOCKS])
@@ -123,7 +130,7 @@ class PandasFrames(Adapter):
                 ("materialized", "yes" if made else "no: a range has no bytes"),
             )
         kept = tuple((CATEGORIES, str(len(one))) for one in _categories(x))
-        if type_name(type(x)) not in ("DataFrame", "Series"):
+        if kind_of(x) not in FRAMES:
             return kept
         blocks = [_title(block) for block in islice(_blocks(x), MOST_NAMED)]
         return (("blocks", ", ".join(blocks) or "none"), ("copy-on-write", _copy_on_write(x)), *kept)
@@ -133,10 +140,13 @@ class PandasFrames(Adapter):
         name = type_name(type(x))
         if name == "RangeIndex":
             return pandas_layers.of_range(x)
-        if name in ("DataFrame", "Series"):
+        if kind_of(x) in FRAMES:
+            if _manager(x) is None:
+                why = Unknown(f"{name} keeps no blocks of pandas in `_mgr`")
+                return Told((Layer("wrapper", name, why, why, why),), state=why)
             blocks = _blocks(x)
             pieces = [_of_block(block) for block in blocks[: pandas_layers.MOST_BLOCKS]]
-            return pandas_layers.of_frame(x, blocks, pieces, len(_get(_get(x, "_mgr"), "blocks")))
+            return pandas_layers.of_frame(x, blocks, pieces, len(_whole(x)))
         boxes = [Subject(array) for array in arrays(x)]
         return pandas_layers.of_array(x, boxes) if name in ARRAYS else pandas_layers.of_index(x, boxes)
 
@@ -147,10 +157,10 @@ class PandasFrames(Adapter):
 
 def arrays(x: Any) -> tuple[Any, ...]:
     """The ndarrays and Arrow chunks in which a pandas object keeps its bytes."""
-    name = type_name(type(x))
+    name = kind_of(x)
     if name == "RangeIndex":
         return ()
-    if name in ("DataFrame", "Series"):
+    if name in FRAMES:
         return tuple(array for block in _blocks(x) for array in _inner(block.values))
     if name in ARRAYS:
         return tuple(_inner(x))
@@ -162,7 +172,7 @@ def arrays(x: Any) -> tuple[Any, ...]:
 
 def _categories(x: Any) -> Iterator[Any]:
     """The index of categories of each of its columns that has some."""
-    if type_name(type(x)) in ("DataFrame", "Series"):
+    if kind_of(x) in FRAMES:
         kept = [block.values for block in _blocks(x)]
     else:
         kept = [x, stored(x, "_data")]
@@ -173,14 +183,36 @@ def _categories(x: Any) -> Iterator[Any]:
 
 def holds_plain_array(x: Any) -> bool:
     """Whether a Series or an exact Index keeps its values in one ndarray, not as codes or under a mask."""
-    name = type_name(type(x))
+    name = kind_of(x)
     if name == "Series":
         return all(is_array(block.values) for block in _blocks(x))
     return name == "Index" and is_array(_get(x, "_data"))
 
 
+def kind_of(x: Any) -> str:
+    """The name of its class in pandas; of a user's subclass that of its first base there."""
+    bases = (base for base in type_bases(type(x)) if type_module(base).partition(".")[0] == "pandas")
+    return type_name(next(bases, type(x)))
+
+
+def _manager(x: Any) -> Any:
+    """The object that keeps the blocks of a frame or series; None if a subclass has something else there."""
+    found = stored(x, "_mgr")
+    return found if _is_known(type(found)) else None
+
+
+def _whole(x: Any) -> tuple[Any, ...]:
+    found = _manager(x)
+    return () if found is None else _get(found, "blocks")
+
+
 def _blocks(x: Any) -> tuple[Any, ...]:
-    return tuple(_get(_get(x, "_mgr"), "blocks")[:MOST_BLOCKS])
+    return tuple(_whole(x)[:MOST_BLOCKS])
+
+
+def _labels(x: Any) -> Any:
+    found = _manager(x)
+    return () if found is None else _get(found, "axes")[0]
 
 
 def _of_block(block: Any) -> list[tuple[Elements, Any, Evidence]]:
@@ -271,7 +303,7 @@ def _title(block: Any) -> str:
 
 def cow_holders(x: Any) -> int:
     """How many pandas blocks share the bytes of its most shared block, itself included."""
-    if type_name(type(x)) not in ("DataFrame", "Series"):
+    if kind_of(x) not in FRAMES:
         return 1
     return max(map(_holders, _blocks(x)), default=1)
 

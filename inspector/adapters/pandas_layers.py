@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector._native import Subject
-from inspector.adapters.base import Elements, type_name
+from inspector.adapters.base import Elements, type_module, type_name
 from inspector.adapters.holders import is_array, whose
 from inspector.adapters.told import (
     DERIVED,
@@ -46,7 +46,16 @@ def of_frame(x: Any, blocks: tuple[Any, ...], pieces_of: list[list[Piece]], coun
         state="copy-on-write pending" if shared and "borrowed" not in titles else DERIVED,
         findings=(finding("shared-copy-on-write", _cost(shared, count)),) if shared else (),
         layers_left_out=max(count - MOST_BLOCKS, 0),
+        in_words=_foreign(blocks[0].values) if count == 1 and not pieces_of[0] else "",
     )
+
+
+def _foreign(values: Any) -> str:
+    """Of values that another library keeps; an array of pandas without pieces is empty."""
+    kind = type(values)
+    if type_module(kind).partition(".")[0] in ("pandas", "numpy"):
+        return ""
+    return f"Its values are a `{type_name(kind)}`; where that keeps them is not known."
 
 
 def _cost(shared: int, blocks: int) -> str:

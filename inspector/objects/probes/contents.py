@@ -22,7 +22,7 @@ from inspector.objects.classes import full_name, is_heap_type, type_bases
 from inspector.objects.layers.plain import INSTANCES, plain
 from inspector.objects.ownership.rows import key_text
 from inspector.objects.reach.boxes import MOST_SLOTS, Words, boxes
-from inspector.objects.reach.reached import Walked, blocks_of, distinct, piece_of, walked
+from inspector.objects.reach.reached import Walked, blocks_of, distinct, has_blocks, piece_of, walked
 from inspector.objects.reach.tracebacks import variables
 from inspector.objects.referents import referents
 
@@ -87,7 +87,9 @@ def contents(subject: _native.Subject) -> Contents | None:
     held = [one for row in rows for one in row[3]]
     arrays = [one for one in held if not any(type(one) is kind for kind in _BYTES)]
     own = 0 if is_exception else _native.names({"x": subject})[0][4]
-    opaque = [*filter(_is_opaque, kinds), *(type(one) for one in arrays[:MOST_ASKED] if _is_in_graph(one))]
+    inner = {adapter.library for kind in kinds if has_blocks(kind) and (adapter := adapter_of(kind))}
+    opaque = [kind for kind in kinds if _is_opaque(kind) and full_name(kind).partition(".")[0] not in inner]
+    opaque += [type(one) for one in arrays[:MOST_ASKED] if _is_in_graph(one)]
     return Contents(
         max(
             sum(row[2] for row in rows) - (not is_exception), 0

@@ -53,7 +53,8 @@ def walked(
     """(a row a root, the types met, whether that is all), as `_native.reached`; leaves have blocks."""
     found = _native.reached(tuple(roots), stops, (), MOST_OBJECTS, 0, once)
     if leaves := tuple(kind for kind in found[1] if has_blocks(kind)):
-        return _native.reached(tuple(roots), stops, leaves, MOST_OBJECTS, MOST_ARRAYS, once)
+        rows, _, complete = _native.reached(tuple(roots), stops, leaves, MOST_OBJECTS, MOST_ARRAYS, once)
+        return rows, found[1], complete
     return found
 
 

@@ -205,7 +205,7 @@ def _table(facts: Facts) -> Iterator[Answer]:
     base = root(buffer) if buffer is not None else None
     shown = base.shown_by if base is not None else ""
     shared = f", shared with {code(shown)}" if shown and parts.total == 1 else ""
-    text = f"{text}{_objects(parts)}{shared}."
+    text = f"{text}{_objects(parts)}{_not_known(parts)}{shared}."
     yield answer("table", text, "parts", "buffer.logical_bytes", about=(shown,), costs_bytes=total)
 
 
@@ -216,6 +216,12 @@ def _objects(parts: Parts) -> str:
         return ""
     which = listed(names[:3]) if len(names) <= 3 else f"{len(names):,} columns"
     return f", without the Python objects that {which} points to"
+
+
+def _not_known(parts: Parts) -> str:
+    """Columns of arrays that no adapter knows."""
+    names = [code(part.name) for part in parts.parts if isinstance(part.bytes, Unknown)]
+    return f", without {listed(names, 3)}, whose bytes are not known" if names else ""
 
 
 def _owner(facts: Facts) -> Iterator[Answer]:
