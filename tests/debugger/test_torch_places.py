@@ -77,6 +77,69 @@ def test_an_operator_by_its_name(tmp_path: Path) -> None:
     assert next(hit for hit in hits if hit["at"] == "aten::add_.Tensor")["other"].startswith("float64 () at ")
 
 
+KERNELS = """
+#include <torch/library.h>
+#include <ATen/ATen.h>
+static at::Tensor op(const at::Tensor& x, double by, int64_t n, bool deep) { return x * by + n; }
+static at::Tensor other(const at::Tensor& x, double by, int64_t n, bool deep) {
+  static auto typed = c10::Dispatcher::singleton().findSchemaOrThrow("mylib::op", "")
+      .typed<at::Tensor(const at::Tensor&, double, int64_t, bool)>();
+  return typed.call(x, by, n, deep) + op(x, by, n, deep);
+}
+static void zero_(at::Tensor x) { x.zero_(); }
+TORCH_LIBRARY(mylib, m) {
+  m.def("op(Tensor x, float by, int n=3, bool deep=True) -> Tensor", &op);
+  m.def("other(Tensor x, float by, int n=3, bool deep=True) -> Tensor", &other);
+  m.def("zero_(Tensor(a!) x) -> ()");
+}
+TORCH_LIBRARY_IMPL(mylib, CPU, m) { m.impl("zero_", TORCH_FN(zero_)); }
+"""
+USES = """
+import torch
+torch.ops.load_library("./mylib.so")
+x = torch.ones(2, 3)
+for _ in range(2):
+    torch.ops.mylib.op(x, 2.5)
+    torch.ops.mylib.other(x, 0.5, 7, False)
+torch.ops.mylib.zero_(x)
+
+@torch.library.custom_op("mypy::twice", mutates_args=())
+def twice(a: torch.Tensor, k: int) -> torch.Tensor:
+    return a * k
+
+@torch.library.custom_op("mypy::again", mutates_args=())
+def again(a: torch.Tensor, k: int) -> torch.Tensor:
+    return twice(a, k) * k
+
+twice.register_autograd(lambda context, gradient: (gradient * 2, None))
+twice(x, 3)
+again(x, 4)
+twice(x.requires_grad_(), 5)
+"""
+REGISTERED = ("mylib::op", "mylib::zero_", "mypy::twice", "mylib::nothing")
+
+
+@pytest.mark.slow
+@pytest.mark.libraries
+@pytest.mark.debugger
+@pytest.mark.parametrize("optimized", ["-O0", "-O2"])
+def test_an_operator_that_an_extension_registers(tmp_path: Path, optimized: str) -> None:
+    torch = pytest.importorskip("torch", reason="cannot be installed: torch")
+    folder = Path(torch.__file__).parent
+    (tmp_path / "mylib.cpp").write_text(KERNELS)
+    flags = [optimized, "-g1", "-shared", "-fPIC", "-std=c++20", f"-I{folder}/include"]
+    linked = ["mylib.cpp", "-o", "mylib.so", f"-L{folder}/lib", "-lc10", "-ltorch_cpu"]
+    subprocess.run(["g++", *flags, *linked], check=True, cwd=tmp_path)
+    rows, hits, _ = recorded(tmp_path, USES, *REGISTERED)
+    assert {place: row[0] for place, row in rows.items()} == dict(zip(REGISTERED, (4, 1, 3, 0), strict=True))
+    assert "no operator so named" in rows["mylib::nothing"][1]
+    assert not hits[0]["x"].partition(" at 0x")[0].removeprefix("float32 (2, 3)")
+    told = [(hit["by"], hit["n"], hit["deep"]) for hit in hits if hit["at"] == "mylib::op"]
+    assert [tuple(map(str.lower, one)) for one in told] == [("2.5", "3", "true"), ("0.5", "7", "false")] * 2
+    assert [hit["k"] for hit in hits if hit["at"] == "mypy::twice"] == ["3", "4", "5"]
+    assert next(hit for hit in hits if hit["at"] == "mylib::zero_")["x"].startswith("float32 (2, 3) at 0x")
+
+
 @pytest.mark.debugger
 def test_without_torch_the_reason_is_told(tmp_path: Path) -> None:
     rows, hits, _ = recorded(tmp_path, "print(1)", "aten::add")

@@ -65,6 +65,7 @@ class Agent:
         self.reader: TargetReader | None = None
         self.stepper: Stepper | Editor | None = None
         self._waiting: list[Callable[[], None]] = []
+        self._actions: dict[int, Callable[[], None]] = {}
         self._quitting = False
         self._counted: dict[str, Any] = {}
         gdb.events.stop.connect(self._stopped)
@@ -137,7 +138,7 @@ class Agent:
             self.reader = TargetReader(message["pid"])
             self.planted = Planted(*message.get("guard") or guard())
             self.collection = Collection(self.reader, self.folder, message)
-            self.operators = Operators(self.collection, message["pid"])
+            self.operators = Operators(self.collection, message["pid"], self._stops_for)
             self.stepper = self._stepper(message)
             refused = self.plant(message["places"])
             self.resume()
@@ -196,6 +197,7 @@ class Agent:
                 if not self.operators.add(place):
                     found = PlaceBreakpoint(self.collection, place)
                     self.collection.places[found.number] = found
+                    self.operators.add_named(place, found)
             except (gdb.error, RuntimeError) as error:
                 refused.append(f"{place['place']}: {error}")
         self.planted.tell()
@@ -231,6 +233,18 @@ class Agent:
 
         self.stop_all(standing)
 
+    def _stops_for(self, action: Callable[[], None]) -> None:
+        """The selected thread stops at a breakpoint that needs `action`; it continues after it."""
+        self._actions[gdb.selected_thread().ptid[1]] = action
+
+    def _act(self, thread: gdb.InferiorThread, action: Callable[[], None]) -> None:
+        thread.switch()
+        try:
+            action()
+            self.planted.tell()
+        finally:
+            gdb.execute("continue &", to_string=True)
+
     def _insist(self) -> None:
         if self._waiting and gdb.selected_inferior().pid:
             self._look()
@@ -248,7 +262,10 @@ class Agent:
         return not inferior.pid or not any(thread.is_running() for thread in inferior.threads())
 
     def _stopped(self, event: gdb.StopEvent) -> None:
-        if self._waiting:
+        thread = event.inferior_thread
+        if thread is not None and (action := self._actions.pop(thread.ptid[1], None)):
+            gdb.post_event(partial(self._act, thread, action))
+        elif self._waiting:
             gdb.post_event(self._look)
         elif self.stepper is not None:
             self.state = "stopped"
@@ -262,7 +279,7 @@ class Agent:
             return
         thread.switch()
         if self.collection is not None:
-            self.collection.record(name, None)
+            self.collection.record(name, lambda _: ())
         gdb.execute("continue &", to_string=True)
 
     def _look(self) -> None:

@@ -4,6 +4,7 @@
 import json
 import os
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import gdb
 
 from inspector.debugger.inside.target_reader import TargetReader
 from inspector.debugger.presets.prototypes import Prototype, parsed
-from inspector.facts.stack import Frame
+from inspector.facts.stack import Argument, Frame
 from inspector.facts.wire import to_wire
 
 
@@ -63,16 +64,15 @@ class Collection:
             return False
         return not self.watch_word or self.reader.memory.word(self.watch_word + 8) == 1
 
-    def record(self, place: str, prototype: Prototype | None) -> None:
-        """Write one hit of the selected thread."""
+    def record(self, place: str, arguments: Callable[[gdb.Frame], tuple[Argument, ...]]) -> None:
+        """Write one hit of the selected thread; `arguments` reads those of its newest frame."""
         self.recorded += 1
         thread = gdb.selected_thread().ptid[1]
         row: dict[str, Any] = {"n": self.recorded, "place": place, "at": time.monotonic_ns()}
         frames: tuple[Frame, ...] = ()
         frame = gdb.newest_frame()
         if self.mode in ("full", "arguments"):
-            found = self.reader.native_values().arguments(frame, prototype)
-            row["arguments"] = [to_wire(argument) for argument in found]
+            row["arguments"] = [to_wire(argument) for argument in arguments(frame)]
         if self.mode != "arguments":
             stack = self.reader.stack(thread, self.depth, self.mode)
             row["thread"], row["name"], row["cut"] = thread, stack.name, stack.cut
@@ -106,6 +106,7 @@ class PlaceBreakpoint(gdb.Breakpoint):
         self.prototype: Prototype | None = parsed(place["prototype"]) if place.get("prototype") else None
         self.hits = 0
         self.says = ""
+        self.absent = "no loaded library has a function of this name"
         self.only_if: str = place.get("condition", "")
         self.leave_out_stubs()
 
@@ -129,7 +130,7 @@ class PlaceBreakpoint(gdb.Breakpoint):
             if collection.mode == "count":
                 return False
             if collection.recorded < collection.budget:
-                collection.record(self.typed, self.prototype)
+                collection.record(self.typed, self.arguments)
             elif not self.says:
                 self.says = (
                     f"budget of {collection.budget:,} hits reached: switched off, the program continues"
@@ -141,6 +142,10 @@ class PlaceBreakpoint(gdb.Breakpoint):
         finally:
             collection.stopped_ns += time.perf_counter_ns() - begin
         return False
+
+    def arguments(self, frame: gdb.Frame) -> tuple[Argument, ...]:
+        """The arguments of the frame that the place was reached in."""
+        return self.collection.reader.native_values().arguments(frame, self.prototype)
 
     def holds(self) -> bool:
         """Whether the place's condition is true; gdb ignores its own conditions where `stop` is defined."""
@@ -155,6 +160,5 @@ class PlaceBreakpoint(gdb.Breakpoint):
     def counts(self) -> dict[str, Any]:
         """The place's counts, for the client."""
         locations = [] if self.pending else [location for location in self.locations if location.enabled]
-        pending = "no loaded library has a function of this name"
-        says = self.says or (pending if self.pending else "")
+        says = self.says or (self.absent if self.pending else "")
         return {"place": self.typed, "locations": len(locations), "hits": self.hits, "says": says}

@@ -33,8 +33,12 @@ class NativeValues:
         if frame.function() is not None:
             return tuple(map(self._argument, symbols(frame, True)))
         if prototype is not None:
-            return tuple(self._by_prototype(frame, parameter) for parameter in prototype.parameters)
+            return self.by_prototype(frame, prototype)
         return tuple(self._register(frame, name) for name in INTEGER_REGISTERS)
+
+    def by_prototype(self, frame: gdb.Frame, prototype: Prototype) -> tuple[Argument, ...]:
+        """The arguments by the prototype, also where there is debug information."""
+        return tuple(self._by_prototype(frame, parameter) for parameter in prototype.parameters)
 
     def locals(self, frame: gdb.Frame) -> tuple[Argument, ...]:
         """Arguments and variables of the frame's blocks, innermost first."""

@@ -7,8 +7,9 @@ from typing import Any, Final
 import gdb
 
 from inspector.debugger.inside.collecting import Collection, PlaceBreakpoint
+from inspector.debugger.inside.torch_registered import Registered, StopsFor
 from inspector.debugger.memory import proc
-from inspector.debugger.presets.operators import LIBRARY, OPERATOR, Library, Schema, parameters
+from inspector.debugger.presets.operators import LIBRARY, NAMED, OPERATOR, Library, Schema, parameters
 from inspector.debugger.presets.prototypes import Prototype
 
 _FRAMES_MAX: Final = 12
@@ -18,14 +19,23 @@ _FRAMES_MAX: Final = 12
 class Operators:
     """The places that name operators, until torch is loaded; then one row for each overload."""
 
-    def __init__(self, collection: Collection, pid: int) -> None:
+    def __init__(self, collection: Collection, pid: int, stops_for: StopsFor) -> None:
         self._collection, self._pid = collection, pid
+        self.registered = Registered(collection, stops_for)
         self._places: list[dict[str, Any]] = []
         self._refused: list[dict[str, Any]] = []
         self._is_loaded = False
 
+    def add_named(self, place: dict[str, Any], function: PlaceBreakpoint) -> None:
+        """Watch also for an operator of this name; `function` is the breakpoint at a function so named."""
+        if NAMED.match(place["place"]):
+            self.registered.add(place, function)
+            self._is_loaded = False
+            self.loaded()
+            self.registered.arm()
+
     def add(self, place: dict[str, Any]) -> bool:
-        """Take a place if it names an operator."""
+        """Take a place if it can name an operator of torch only."""
         if not OPERATOR.match(place["place"]):
             return False
         self._places.append(place)
@@ -35,15 +45,20 @@ class Operators:
 
     def loaded(self) -> None:
         """Code was loaded: set breakpoints if it is torch's."""
-        if self._is_loaded or not self._places:
+        if self.registered.waits:
+            self.registered.loaded({one.path for one in proc.code(self._pid)})
+        if self._is_loaded or not (self._places or self.registered.is_asked):
             return
-        for code in proc.code(self._pid):
+        every = proc.code(self._pid)
+        for code in every:
             if os.path.basename(code.path) == LIBRARY:  # noqa: PTH119
                 self._is_loaded = True
                 library = Library(proc.mapped_file(self._pid, code.path))
+                base = code.start - code.file_offset
+                self.registered.found(library, base, {one.path for one in every})
                 places, self._places = self._places, []
                 for place in places:
-                    self._set(place, library, code.start - code.file_offset)
+                    self._set(place, library, base)
                 return
 
     def _set(self, place: dict[str, Any], library: Library, base: int) -> None:

@@ -5,6 +5,7 @@ are private: every read is bounded, and what is not valid names and counts is Un
 """
 
 # SPDX-License-Identifier: MIT
+import contextlib
 import re
 import struct
 from collections.abc import Callable, Sequence
@@ -20,6 +21,9 @@ _WRITTEN: Final = re.compile(r"^const | const\b|\s*&$")
 TENSOR_WORDS, INLINE_DIMENSIONS = 27, 5
 _DOUBLE, _INTEGER, _COMPLEX, _BOOL = 0, 1, 3, 4
 """Tags of c10::Scalar (torch/headeronly/core/Scalar.h or c10/core/Scalar.h of 2.13)."""
+_NONE, _TENSOR, _FLOAT, _WHOLE = 0, 1, 3, 5
+"""Tags of c10::IValue that torch's releases agree on (ATen/core/ivalue.h); those behind them moved."""
+_ARGUMENT_LEAST, _ARGUMENT_MOST = 64, 256
 _TYPES: Final = (
     *("Tensor", "Number", "int", "SymInt", "float", "complex", "Tensor[]", "int[]", "Generator", "bool"),
     *(
@@ -99,6 +103,45 @@ def argument_text(
         return _argument(memory, _WRITTEN.sub("", kind), words, named)
     except (Unreadable, ValueError) as error:
         return Unknown(f"unreadable: {error}")
+
+
+def boxed_text(memory: RemoteMemory, kind: str, address: int, named: Callable[[int], str]) -> str | Unknown:
+    """A c10::IValue: a word, then a tag; `kind`: its C++ type, "" where that is not known."""
+    try:
+        tag = memory.word(address + 8) & 0xFFFF_FFFF
+        if tag == _NONE:
+            return "None"
+        if tag == _TENSOR:
+            return tensor_text(memory, memory.word(address), named)
+        if tag == _FLOAT:
+            return repr(struct.unpack("<d", memory.read(address, 8))[0])
+        if tag == _WHOLE:
+            return str(_symbolic(memory.word(address)))
+        if kind == "bool":
+            return str(bool(memory.word(address) & 1))
+    except (Unreadable, ValueError) as error:
+        return Unknown(f"unreadable: {error}")
+    return Unknown(f"{kind or f'a value with the tag {tag}'} is not decoded")
+
+
+def string(memory: RemoteMemory, address: int) -> str:
+    """A std::string of libstdc++, up to 4,096 bytes. Raises Unreadable."""
+    start, length = memory.word(address), memory.word(address + 8)
+    return memory.read(start, min(length, 4096)).decode("utf-8", "replace")
+
+
+def argument_names(memory: RemoteMemory, address: int) -> tuple[str, ...]:
+    """The names of a c10::FunctionSchema's arguments; () where none are found.
+
+    Its two strings are followed by a vector of c10::Argument. How many bytes one takes differs between
+    releases; each begins with its name.
+    """
+    start, end = struct.unpack("<2Q", memory.read(address + 64, 16))
+    for step in range(_ARGUMENT_LEAST, min(end - start, _ARGUMENT_MOST) + 8, 8):
+        with contextlib.suppress(Unreadable, ValueError):
+            if (end - start) % step == 0 and (end - start) // step <= _MOST:
+                return tuple(_string(memory, start + at) for at in range(0, end - start, step))
+    return ()
 
 
 def _argument(

@@ -8,6 +8,7 @@ calls through torch.ops and TorchScript reach `at::_ops::add_Tensor::redispatch`
 # SPDX-License-Identifier: MIT
 import re
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,6 +16,8 @@ from inspector.debugger.presets.prototypes import INTEGER_REGISTERS, Parameter, 
 
 LIBRARY: Final = "libtorch_cpu.so"
 _NEEDED: Final = (".dynsym", ".dynstr", ".rodata", ".text")
+NAMED: Final = re.compile(r"(?!aten::)\w+::\w+(?:\.\w+)?$")
+"""An operator that another library may register, or a function of C++ in a namespace."""
 OPERATOR: Final = re.compile(r"aten::(?P<name>\w+)(?:\.(?P<overload>\w+))?$")
 _SMALL: Final = r"bool|int|c10::(?:ScalarType|Layout|Device|MemoryFormat)"
 _IN_REGISTER: Final = re.compile(
@@ -71,7 +74,11 @@ class Library:
     def entry(self, schema: Schema, function: str) -> int:
         """Bytes from where code is mapped to `at::_ops::...::call` or `redispatch`; 0 where not exported."""
         inner = f"{len(schema.function)}{schema.function}{len(function)}{function}"
-        at = self._names.find(f"\0_ZN2at4_ops{inner}E".encode())
+        return self.function(f"_ZN2at4_ops{inner}E")
+
+    def function(self, mangled: str) -> int:
+        """Bytes from where code is mapped to the first function whose symbol begins so; 0 for none."""
+        at = self._names.find(f"\0{mangled}".encode())
         return self._symbols.get(at + 1, 0) - self._shift if at >= 0 else 0
 
     @property
@@ -128,7 +135,31 @@ def parameters(schema: Schema, signature: str) -> tuple[Parameter, ...] | None:
         names = schema.parameters
     if len(types) != len(names):
         return None
-    free = list(INTEGER_REGISTERS[_is_made_in_place(schema.result) :])
+    return _placed(names, types, INTEGER_REGISTERS[_is_made_in_place(schema.result) :])
+
+
+def kernel_types(signature: str) -> list[str]:
+    """The C++ types of a kernel's arguments, by the name of the function that enters it without boxing.
+
+    `c10::impl::wrap_kernel_functor_unboxed_<...>::call(c10::OperatorKernel*, c10::DispatchKeySet, ...)`.
+    """
+    at, depth = len(signature), 0
+    for at in range(len(signature) - 1, -1, -1):
+        depth += (signature[at] == ")") - (signature[at] == "(")
+        if not depth:
+            break
+    return [one.strip() for one in split(signature[at + 1 : -1])[2:]]
+
+
+def kernel_parameters(
+    names: Sequence[str], types: Sequence[str], is_made_in_place: bool
+) -> tuple[Parameter, ...]:
+    """The parameters of that function behind the first two; `names` are as many as `types`."""
+    return _placed(names, types, INTEGER_REGISTERS[is_made_in_place + 2 :])
+
+
+def _placed(names: Sequence[str], types: Sequence[str], registers: Sequence[str]) -> tuple[Parameter, ...]:
+    free = list(registers)
     floats = [f"xmm{i}" for i in range(8)]
     found, known = [], True
     for name, kind in zip(names, map(str.strip, types), strict=True):
@@ -136,7 +167,7 @@ def parameters(schema: Schema, signature: str) -> tuple[Parameter, ...] | None:
         known = known and (bool(wanted) or kind.startswith(_ON_STACK))
         pool = floats if kind == "double" else free
         taken = [pool.pop(0) for _ in range(wanted)] if known and len(pool) >= wanted else ()
-        by_address = kind.endswith(("&", "SymInt")) or wanted == 2
+        by_address = kind.endswith(("&", "SymInt", "at::Tensor")) or wanted == 2
         if name:
             found.append(Parameter(name, kind, " ".join(taken), _BYTES.get(kind, 8), True, by_address))
     return tuple(found)
@@ -144,7 +175,7 @@ def parameters(schema: Schema, signature: str) -> tuple[Parameter, ...] | None:
 
 def _registers(kind: str) -> int:
     """How many registers a parameter takes; 0: not known, nor where the next ones are."""
-    if kind.endswith(("&", "*")) or _IN_REGISTER.match(kind):
+    if kind.endswith(("&", "*")) or kind == "at::Tensor" or _IN_REGISTER.match(kind):
         return 1
     return 2 if _IN_TWO.match(kind) else 0
 
