@@ -172,10 +172,8 @@ def arrays(x: Any) -> tuple[Any, ...]:
 
 def _categories(x: Any) -> Iterator[Any]:
     """The index of categories of each of its columns that has some."""
-    if kind_of(x) in FRAMES:
-        kept = [block.values for block in _blocks(x)]
-    else:
-        kept = [x, stored(x, "_data")]
+    in_blocks = kind_of(x) in FRAMES
+    kept = [block.values for block in _blocks(x)] if in_blocks else [x, stored(x, "_data")]
     dtypes = (_attribute(one, "_dtype") for one in kept if _is_known(type(one)))
     found = (_attribute(one, "_categories") for one in dtypes if _is_known(type(one)))
     yield from (one for one in found if _is_known(type(one)))
