@@ -7,8 +7,6 @@ compares the words.
 """
 
 # SPDX-License-Identifier: MIT
-import io
-import json
 import os
 import subprocess
 import sys
@@ -95,29 +93,17 @@ def screen(title, python, folder):
 
 def main():
     """Run all five, photograph them, note their words."""
-    from PIL import Image
-    from playwright.sync_api import sync_playwright
-    from test_screens import STYLE, file_name, words
+    from test_screens import photographed
 
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    shown, kept = {}, {}
+    shown = {}
     for title in SCREENS:
         with tempfile.TemporaryDirectory() as folder:
             shown[title] = screen(
                 title, ROOT / ROOMS.get(title, ".venv-libraries") / "bin" / "python", folder
             )
-        kept[title] = words(shown[title].to_html())
         print(f"\n== {title}\n{shown[title]}")
-    with sync_playwright() as driver, tempfile.TemporaryDirectory() as folder:
-        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        for scheme in ("light", "dark"):
-            page = browser.new_context(color_scheme=scheme, viewport={"width": 780, "height": 10}).new_page()
-            for title, one in shown.items():
-                (Path(folder) / "page.html").write_text(STYLE + one.to_html(), encoding="utf-8")
-                page.goto((Path(folder) / "page.html").as_uri())
-                drawn = Image.open(io.BytesIO(page.screenshot(full_page=True)))
-                drawn.quantize(64).save(FOLDER / f"{file_name(title)}-{scheme}.png", optimize=True)
-    WORDS.write_text(json.dumps(kept, indent=1, ensure_ascii=False), encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        photographed({title: one.to_html() for title, one in shown.items()}, Path(folder), FOLDER)
 
 
 if __name__ == "__main__":

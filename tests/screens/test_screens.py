@@ -65,11 +65,12 @@ def file_name(title: str) -> str:
     return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
-def photographed(shown: dict[str, str], folder: Path) -> None:
+def photographed(shown: dict[str, str], folder: Path, pictures: Path = PICTURES) -> None:
+    """The pictures of some pages by title, light and dark, and their words beside them."""
     from PIL import Image  # not everywhere the file is collected
     from playwright.sync_api import sync_playwright
 
-    PICTURES.mkdir(parents=True, exist_ok=True)
+    pictures.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         for scheme in ("light", "dark"):
@@ -79,10 +80,9 @@ def photographed(shown: dict[str, str], folder: Path) -> None:
                 path.write_text(STYLE + one, encoding="utf-8")
                 page.goto(path.as_uri())
                 drawn = Image.open(io.BytesIO(page.screenshot(full_page=True)))
-                drawn.quantize(64).save(PICTURES / f"{file_name(title)}-{scheme}.png", optimize=True)
-    WORDS.write_text(
-        json.dumps({title: words(one) for title, one in shown.items()}, indent=1, ensure_ascii=False)
-    )
+                drawn.quantize(64).save(pictures / f"{file_name(title)}-{scheme}.png", optimize=True)
+    said = {title: words(one) for title, one in shown.items()}
+    (pictures / WORDS.name).write_text(json.dumps(said, indent=1, ensure_ascii=False), encoding="utf-8")
 
 
 def test_the_pictures_show_the_screens_of_today(tmp_path: Path) -> None:
