@@ -21,6 +21,7 @@ from typing import Any
 
 from inspector.errors import EXIT_DONE, InspectorError
 from inspector.faces.arguments import DRAW, EXPORT, WRITE, add_options
+from inspector.faces.cli import stacks_command
 
 GROUP = "inspect running programs"
 SECONDS = 2.0
@@ -70,20 +71,11 @@ def run(options: argparse.Namespace) -> int:
     if options.question == "step":
         return _step(options)
     if options.question == "stacks":
-        return _stacks(options)
+        return stacks_command.run(options)
     if options.question == "memory":
         return _memory(options)
     column, fact = _answered(options)
     show(Report(options.expression or column, {column: fact}), options)
-    return EXIT_DONE
-
-
-def _stacks(options: argparse.Namespace) -> int:
-    from inspector.faces.cli.output import show
-    from inspector.report import Report
-    from inspector.sessions.waiting import hang
-
-    show(Report("stacks", hang(options.pid)), options)
     return EXIT_DONE
 
 
