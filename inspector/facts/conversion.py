@@ -7,6 +7,7 @@ import re
 from typing import Final, Literal
 
 from inspector.facts.hosted import NOT_HOSTED, Hosted
+from inspector.facts.memory import Range
 from inspector.facts.native import Place
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
@@ -238,6 +239,8 @@ class Loss:
     """Of numbers that were only rounded: the largest difference, relative to the number; else 0."""
     others: int = 0
     """Compared elements that the same call changed by other rules, but for rounding."""
+    inside: bool = False
+    """Whether the values are a library's own: no name of the user's code had them, or got them."""
 
     @property
     def how(self) -> str:
@@ -264,6 +267,8 @@ class LossEvidence:
     """The call is a known conversion: a C-API function, an argument of a C function."""
     asked: tuple[str, ...] = ()
     """First str argument of the call, and of calls that return its result: a dispatcher's operation."""
+    places: tuple[Range, ...] = ()
+    """Where the bytes of the call's arguments and of its result lie, as far as they are recorded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,16 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """A statement all of whose passes were looked at, and where all blocks of what it names lay."""
+
+    file: str
+    line: int
+    last_line: int
+    ranges: tuple[Range, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Inside:
     """Copies that libraries made on the way, which are not the statement's value."""
 

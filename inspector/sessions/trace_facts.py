@@ -30,7 +30,9 @@ def whole(events: Events, query: Query, copies_wanted: bool) -> Trace:
         calls=query.calls(),
         calls_left_out=query.groups - query.shown,
         copies=copies(query.evidence()) if copies_wanted else (),
-        losses=losses(query.losses(), events.lost) if copies_wanted else NOT_COMPARED,
+        losses=losses(query.losses(), events.lost, (events.given, events.bound))
+        if copies_wanted
+        else NOT_COMPARED,
         crossings=query.crossings(),
         seen=events.seen,
         events=len(events),
@@ -67,9 +69,9 @@ def finished(recorder: Recorder, watch: StatementWatch | None) -> Events:
 
     if watch is None:
         return replace(events, written=written_of(events))
-    lost = watch.losses()
+    lost, given = watch.losses(), watch.given()
     written = written_of(events, (*bound, *(one.site for one in lost)), watch.sources)
-    return replace(events, bound=bound, lost=lost, values_seen=watch.seen, written=written)
+    return replace(events, bound=bound, lost=lost, given=given, values_seen=watch.seen, written=written)
 
 
 def left_in(folder: Path, pid: int, grade: str) -> Events:

@@ -1,9 +1,12 @@
 """Decides which differences between a source and a result are losses: those of conversions."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from inspector.facts.conversion import Loss, LossEvidence
+from inspector.facts.statements import Bound, Given
 
 CONVERTERS = frozenset(
     (
@@ -21,17 +24,26 @@ PLAIN = ("overflow", "sign", "precision", "embedded NUL", "cut")
 """Rules that a computation does not match by chance if the result shows a changed element."""
 
 
-def losses(evidence: Iterable[LossEvidence], seen: Iterable[Loss] = ()) -> tuple[Loss, ...]:
+def losses(
+    evidence: Iterable[LossEvidence],
+    seen: Iterable[Loss] = (),
+    named: tuple[Sequence[Given], Sequence[Bound]] = ((), ()),
+) -> tuple[Loss, ...]:
     """The losses, the worst first. A result of zeros or whole numbers may be computed, so it is no proof.
 
     `seen`: those that the values of the statements showed; those without a function are told only where no
-    call's are.
+    call's are. `named`: what the statements named and bound; a call with neither lost a library's own values.
     """
+    inside = _Inside(*named)
     by_values = tuple(seen)
     emptied = {
         _place(loss) for loss in by_values if loss.rule == "null"
     }  # its bytes under the null say nothing
-    found = [item.loss for item in evidence if _is_loss(item) and _place(item.loss) not in emptied]
+    found = [
+        replace(item.loss, inside=inside.has(item))
+        for item in evidence
+        if _is_loss(item) and _place(item.loss) not in emptied
+    ]
     of_calls = [loss for loss in by_values if loss.function]
     known = {(loss.rule, _place(loss)) for loss in found}
     found += [loss for loss in of_calls if (loss.rule, _place(loss)) not in known]
@@ -49,6 +61,26 @@ def losses(evidence: Iterable[LossEvidence], seen: Iterable[Loss] = ()) -> tuple
 
 def _place(loss: Loss) -> tuple[object, ...]:
     return loss.site.file, loss.site.line, loss.before
+
+
+class _Inside:
+    """Which calls of libraries had none of the values that the user's code names."""
+
+    def __init__(self, given: Sequence[Given], bound: Sequence[Bound]) -> None:
+        self._lines = {(one.file, line) for one in given for line in range(one.line, one.last_line + 1)}
+        ranges = [one for some in given for one in some.ranges]
+        ranges += [one for some in bound for one in some.ranges]
+        self._ranges = {(one.start, one.stop) for one in ranges}
+
+    def has(self, item: LossEvidence) -> bool:
+        """Not where the statement names the function, nor where all that it named is not known."""
+        site, function = item.loss.site, item.loss.function.rpartition(".")[2]
+        if not item.places or (site.file, site.line) not in self._lines:
+            return False
+        is_named = re.search(rf"\b{re.escape(function)}\b", site.text) is not None
+        return not is_named and not any(
+            start < one.stop and one.start < stop for start, stop in self._ranges for one in item.places
+        )
 
 
 def _is_loss(evidence: LossEvidence) -> bool:

@@ -271,6 +271,24 @@ def test_looking_keeps_no_reference(tmp_path: Path) -> None:
 
 
 @pytest.mark.core
+@pytest.mark.parametrize(
+    ("line", "did", "copied"), [("y = scaled(x)", "in place", 0), ("copyto(x[:4], w)", "copied", 32)]
+)
+def test_a_small_copy_on_the_way_is_not_what_a_change_in_place_did(
+    line: str, did: str, copied: int, tmp_path: Path
+) -> None:
+    names: dict[str, Any] = {"np": np, "copyto": np.copyto, "x": np.arange(9000.0), "w": np.ones(4)}
+    library = "def scaled(x):\n    np.copyto(x[:4], x[4:8])\n    x *= 2\n    return x\n"
+    exec(compile(library, str(tmp_path / "site-packages" / "scales.py"), "exec"), names)
+    path = tmp_path / "app.py"
+    path.write_text(f"{line}\n")
+    with inspector.trace() as trace:
+        exec(compile(path.read_text(), str(path), "exec"), names)
+    (row,) = trace.statements.rows
+    assert (row.verdict, row.copied_bytes) == (did, copied)
+
+
+@pytest.mark.core
 def test_attributes_of_objects_are_operands(tmp_path: Path) -> None:
     """`m.x` is looked at as a name is; a value made of several has each of them."""
     text = (

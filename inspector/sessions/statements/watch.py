@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from inspector.adapters.base import Elements
 from inspector.facts.conversion import Loss
-from inspector.facts.statements import OBJECTS, Bound, Relation, Written
+from inspector.facts.statements import OBJECTS, Bound, Given, Relation, Written
 from inspector.facts.unknown import Unknown
 from inspector.objects.sharing.chosen import uniform
 from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import elements, kernel, values
 from inspector.sessions.statements.assigned import Assigned, Stores
 from inspector.sessions.statements.frames import is_expression, is_generated, library, raised_by_user
+from inspector.sessions.statements.given import Places
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed
 from inspector.sessions.statements.losing import Losing
@@ -63,6 +64,7 @@ class StatementWatch:
         self._unwatched: set[tuple[str, int]] = set()
         self._found: dict[tuple[str, int, str], Bound] = {}
         self._lost: dict[Loss, int] = {}
+        self._given = Places()
         self._written: deque[tuple[int, int, str]] = deque(maxlen=MOST_WRITTEN)
         """(functions entered by then, address, "f in line 3") of what functions changed in place."""
         self._entered: Counter[CodeType] = Counter()
@@ -85,6 +87,10 @@ class StatementWatch:
     def losses(self) -> tuple[Loss, ...]:
         """What conversions of the statements lost that is seen by their values alone."""
         return tuple(replace(one, times=times) for one, times in self._lost.items())
+
+    def given(self) -> tuple[Given, ...]:
+        """What the statements named whose passes were all looked at."""
+        return self._given.facts(lambda one: _group(one) not in self._unwatched)
 
     def _is_unwatched(self, found: Bound) -> bool:
         written = self.sources[found.file].at(found.line)
@@ -156,6 +162,7 @@ class StatementWatch:
                 operands[name] = before
         targets = {path: id(found[0]) for path in written.targets if (found := values.read(frame, path))}
         self._stores.opened(written, frame)
+        self._given.add(written, operands)
         of = library(frame, written.library)
         inside = frame.f_code.co_name if frame.f_code.co_flags & CO_OPTIMIZED else ""
         call = kernel.called(written, frame)

@@ -9,6 +9,8 @@ import numpy as np
 
 from inspector import _native
 from inspector.facts.conversion import Loss, LossEvidence
+from inspector.facts.memory import Range
+from inspector.facts.unknown import Address, Unknown
 from inspector.tracing.ask import call_values
 from inspector.tracing.ask.narrowed_arguments import narrowed
 from inspector.tracing.ask.nesting import TOP, Nesting
@@ -123,7 +125,16 @@ def _evidence(
         others=others,
     )
     fills = bool(record["flags"] & FLAGS["FILL"])
-    return LossEvidence(loss, bool(record["val"]) and not fills, is_capi, asked)
+    places = () if is_capi else _places(events, nesting, at)
+    return LossEvidence(loss, bool(record["val"]) and not fills, is_capi, asked, places)
+
+
+def _places(events: Events, nesting: Nesting, at: int) -> tuple[Range, ...]:
+    """Where the arguments and the result of a call have their bytes."""
+    arguments, result = call_values.read(events, int(nesting.heads[at]), int(nesting.stops[at]))
+    known = (*arguments, *(() if isinstance(result, Unknown) else (result,)))
+    spans = [span for one in known for span in one.spans]
+    return tuple(Range(span.address, Address(span.address + span.span_bytes)) for span in spans)
 
 
 def _text(kind: int, bits: int) -> str:

@@ -22,7 +22,7 @@ from inspector.facts.conversion import Counted, Loss, Materialized, Seen, Site
 from inspector.facts.converted import NO_LINES, HostLines
 from inspector.facts.hosted import HostSite
 from inspector.facts.native import Place
-from inspector.facts.statements import Bound, Operator, Written
+from inspector.facts.statements import Bound, Given, Operator, Written
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.tracing.events.call_counts import NOT_SAVED
@@ -126,6 +126,7 @@ def head_of(events: Events) -> dict[str, Any]:
         "written": [to_wire(one) for one in events.written],
         "bound": [to_wire(one) for one in events.bound],
         "lost": [to_wire(one) for one in events.lost],
+        "given": [to_wire(one) for one in events.given],
         "operators": [to_wire(one) for one in events.operators],
         "values_seen": events.values_seen,
         "host_sites": {str(number): to_wire(one) for number, one in events.host_sites.items()},
@@ -207,6 +208,7 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         written=tuple(from_wire(Written, one) for one in head.get("written", ())),
         bound=tuple(from_wire(Bound, one) for one in head.get("bound", ())),
         lost=tuple(from_wire(Loss, one) for one in head.get("lost", ())),
+        given=tuple(from_wire(Given, one) for one in head.get("given", ())),
         operators=tuple(from_wire(Operator, one) for one in head.get("operators", ())),
         values_seen=bool(head.get("values_seen")),
         host_sites={

@@ -75,7 +75,7 @@ def statements(
         if (key := _key(found.call.site, lines)) is not None:
             seen[key].evidence.append(found)
     for loss in losses if not isinstance(losses, Unknown) else ():
-        if (key := _key(loss.site, lines)) is not None:
+        if not loss.inside and (key := _key(loss.site, lines)) is not None:
             seen[key].losses.append(loss)
     for data in materialized:
         if (key := _key(data.site, lines)) is not None:
@@ -130,7 +130,7 @@ def _bound(
     seen: _Seen, value: Bound, found: list[ByteEvidence], any_copied: bool, others: _Elsewhere
 ) -> Statement:
     """The row of a value. `found`: the calls whose result it is; `any_copied`: some call copied bytes."""
-    made = telling(value, found)
+    made = [copy for copy in telling(value, found) if not _is_by_the_way(seen.written, value, copy)]
     did, reason, certain = _said(value, made, any_copied)
     by_operator = maker(value, seen.operators)
     if by_operator is not None and not (value.values and value.compared_all):
@@ -167,6 +167,12 @@ def _bound(
     by = [copy for copy in map(judged, found) if copy.verdict == "copied"] if copied else []
     other = instead(seen.written.text, by[-1] if by else None, value.what) if copied else ""
     return replace(row, at_least=times == value.times and value.more, instead=other)
+
+
+def _is_by_the_way(written: Written, value: Bound, copy: Copy) -> bool:
+    """Whether a call that the statement does not name copied a small part of what it changed in place."""
+    is_small = not isinstance(value.bytes, Unknown) and 2 * copy.copied_bytes < value.bytes
+    return value.relation == "in place" and is_small and not _names(written, copy)
 
 
 def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, bool]:

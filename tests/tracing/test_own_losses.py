@@ -1,0 +1,59 @@
+"""Losses of values that a library made itself are not told of the user's line."""
+
+# SPDX-License-Identifier: MIT
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+
+pytestmark = pytest.mark.core
+LIBRARY = """\
+import numpy as np
+
+class Model:
+    def fit(self, x):
+        self.kept = np.linspace(0.1, 0.7, 300).astype("f4")
+        return self
+
+    def cut(self, x):
+        self.kept = x.astype("f4")
+        return self
+
+    def cut_all(self, loaded):
+        for x in loaded:
+            self.cut(x)
+        return self
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        ("made = model.fit(x)", False),
+        ("made = model.cut(x)", True),
+        ("made = model.cut(x * 3)", True),  # a value without a name, but the user's
+        ("made = model.cut(held.x)", True),
+        ("made = model.cut_all(x + i for i in range(2))", True),
+        ("made = model.cut_all([x, x + 1])", True),
+        ("model.fit(x).kept.astype('i1')", True),
+    ],
+)
+def test_a_loss_is_told_of_the_users_values(line: str, is_told: bool, tmp_path: Path) -> None:
+    library = tmp_path / "site-packages" / "models.py"
+    library.parent.mkdir()
+    names: dict[str, Any] = {}
+    exec(compile(LIBRARY, str(library), "exec"), names)
+    held = type("Held", (), {})()
+    held.x = np.linspace(0.2, 0.9, 500)
+    path = tmp_path / "app.py"
+    path.write_text(f"{line}\n")
+    given = {"model": names["Model"](), "x": np.linspace(0.3, 0.8, 400), "held": held}
+    with inspector.trace() as trace:
+        exec(compile(path.read_text(), str(path), "exec"), given)
+    assert trace.fact.losses, "it is in the trace in any case"
+    told = [one for row in trace.statements.rows for one in row.losses]
+    said = [one.slug for one in trace.report.facts["answers"].rows if one.slug == "values-changed"]
+    assert (bool(told), bool(said)) == (is_told, is_told)
