@@ -93,7 +93,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Named:
     """A statement all of whose passes were looked at, and where all blocks of what it names lay."""
 
     file: str

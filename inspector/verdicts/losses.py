@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from inspector.facts.conversion import Loss, LossEvidence
-from inspector.facts.statements import Bound, Given
+from inspector.facts.statements import Bound, Named
 
 CONVERTERS = frozenset(
     (
@@ -27,7 +27,7 @@ PLAIN = ("overflow", "sign", "precision", "embedded NUL", "cut")
 def losses(
     evidence: Iterable[LossEvidence],
     seen: Iterable[Loss] = (),
-    named: tuple[Sequence[Given], Sequence[Bound]] = ((), ()),
+    named: tuple[Sequence[Named], Sequence[Bound]] = ((), ()),
 ) -> tuple[Loss, ...]:
     """The losses, the worst first. A result of zeros or whole numbers may be computed, so it is no proof.
 
@@ -66,7 +66,7 @@ def _place(loss: Loss) -> tuple[object, ...]:
 class _Inside:
     """Which calls of libraries had none of the values that the user's code names."""
 
-    def __init__(self, given: Sequence[Given], bound: Sequence[Bound]) -> None:
+    def __init__(self, given: Sequence[Named], bound: Sequence[Bound]) -> None:
         self._lines = {(one.file, line) for one in given for line in range(one.line, one.last_line + 1)}
         ranges = [one for some in given for one in some.ranges]
         ranges += [one for some in bound for one in some.ranges]

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from inspector.facts.memory import Range
-from inspector.facts.statements import Given, Written
+from inspector.facts.statements import Named, Written
 from inspector.facts.unknown import Address
 from inspector.sessions.statements.syntax import tree
 from inspector.sessions.statements.values import Before
@@ -35,10 +35,10 @@ class Places:
         blocks = (block for one in operands.values() for block in one.blocks)
         known.update(((block.range.start, block.range.stop), None) for block in blocks)
 
-    def facts(self, is_watched: Callable[[Written], bool]) -> tuple[Given, ...]:
+    def facts(self, is_watched: Callable[[Written], bool]) -> tuple[Named, ...]:
         """The statements whose passes were all looked at, with all that they named."""
         return tuple(
-            Given(
+            Named(
                 one.file, one.line, one.last_line,
                 tuple(Range(Address(start), Address(stop)) for start, stop in some),
             )

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from inspector.adapters.base import Elements
 from inspector.facts.conversion import Loss
-from inspector.facts.statements import OBJECTS, Bound, Given, Relation, Written
+from inspector.facts.statements import OBJECTS, Bound, Named, Relation, Written
 from inspector.facts.unknown import Unknown
 from inspector.objects.sharing.chosen import uniform
 from inspector.objects.sharing.meetings import Blocks
@@ -88,7 +88,7 @@ class StatementWatch:
         """What conversions of the statements lost that is seen by their values alone."""
         return tuple(replace(one, times=times) for one, times in self._lost.items())
 
-    def given(self) -> tuple[Given, ...]:
+    def given(self) -> tuple[Named, ...]:
         """What the statements named whose passes were all looked at."""
         return self._given.facts(lambda one: _group(one) not in self._unwatched)
 

@@ -22,7 +22,7 @@ from inspector.facts.conversion import Counted, Loss, Materialized, Seen, Site
 from inspector.facts.converted import NO_LINES, HostLines
 from inspector.facts.hosted import HostSite
 from inspector.facts.native import Place
-from inspector.facts.statements import Bound, Given, Operator, Written
+from inspector.facts.statements import Bound, Named, Operator, Written
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.tracing.events.call_counts import NOT_SAVED
@@ -208,7 +208,7 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         written=tuple(from_wire(Written, one) for one in head.get("written", ())),
         bound=tuple(from_wire(Bound, one) for one in head.get("bound", ())),
         lost=tuple(from_wire(Loss, one) for one in head.get("lost", ())),
-        given=tuple(from_wire(Given, one) for one in head.get("given", ())),
+        given=tuple(from_wire(Named, one) for one in head.get("given", ())),
         operators=tuple(from_wire(Operator, one) for one in head.get("operators", ())),
         values_seen=bool(head.get("values_seen")),
         host_sites={

@@ -13,7 +13,7 @@ from inspector.facts.conversion import Counted, Loss, Materialized, Seen, Site
 from inspector.facts.converted import NO_LINES, HostLines
 from inspector.facts.hosted import HostSite
 from inspector.facts.native import Place
-from inspector.facts.statements import Bound, Given, Operator, Written
+from inspector.facts.statements import Bound, Named, Operator, Written
 from inspector.facts.unknown import Unknown
 
 KINDS: Final = {name: number for name, number, _ in _native.EVENT_KINDS}
@@ -96,7 +96,7 @@ class Events:
     """Values that they bound."""
     lost: tuple[Loss, ...] = ()
     """Losses of conversions that their values alone show."""
-    given: tuple[Given, ...] = ()
+    given: tuple[Named, ...] = ()
     """What the statements named."""
     operators: tuple[Operator, ...] = ()
     """Of torch."""
