@@ -423,9 +423,9 @@ def walk_listen(file: int, patience_ms: int, /) -> bool:
     """
 
 # native/search/kept_words.c
-def words_in_use(words: list[int], own_prefix: str, /) -> list[int]:
-    """Of each word its offset in its block, if C code uses that: an extension's object, a block, static data
-    or a mapping; else -1."""
+def blocks_in_use(words: list[int], own_prefix: str, /) -> list[tuple[int, int] | None]:
+    """Of each word its block, if C code uses that: an extension's object, a block, a mapping; (0, 0) in
+    static data; else None."""
 
 # native/search/quick_referrers.c
 def quick_referrers(

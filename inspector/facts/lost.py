@@ -36,8 +36,8 @@ class LostObject:
     references: int
     """References that no tp_traverse tells of, of all of them."""
     certain: bool
-    """False where its memory only looks like an object, and where no cycle is found: an address may be kept
-    in a form that no search sees."""
+    """False where its memory only looks like an object, and where no cycle through an item or a declared
+    field is found: other fields may borrow, and an address may be kept in a form that no search sees."""
     kept_objects: int
     """What they keep alive, with themselves; each object counted once."""
     kept_bytes: int

@@ -39,11 +39,11 @@ def disguised(subjects: Sequence[_native.Subject]) -> Counter[int]:
     starts = sorted(ends)
     meant = [(place, _meant(value, starts), value) for place, value in found]
     words = [word for word in meant if _is_other(*word, ends)]
-    offsets = _native.words_in_use([place for place, *_ in words], OWN_CODE)
+    blocks = _native.blocks_in_use([place for place, *_ in words], OWN_CODE)
     return Counter(
         address
-        for (_, address, value), offset in zip(words, offsets, strict=True)
-        if offset >= _OF_FREE_LIST or (offset >= 0 and _is_inside(value, address))
+        for (place, address, value), block in zip(words, blocks, strict=True)
+        if block is not None and (place - block[0] >= _OF_FREE_LIST or _is_inside(value, address))
     )
 
 

@@ -59,10 +59,16 @@ def _told(way: _Way, some: list[_native.LostRow]) -> LostObject:
         holder=way[2],
         where=way[3],
         references=sum(row[2] for row in some),
-        certain=way[1] in CYCLES and all(row[6] for row in some),
+        certain=_is_owned(way) and all(row[6] for row in some),
         kept_objects=sum(row[4] for row in some),
         kept_bytes=sum(row[5] for row in some),
     )
+
+
+def _is_owned(way: _Way) -> bool:
+    """Whether the holder owns what it holds: an item, or a declared field. Others may borrow it."""
+    _, cause, _, where = way
+    return cause == "object array" or (cause in CYCLES and where.startswith("`"))
 
 
 def _name(subject: _native.Subject) -> str:

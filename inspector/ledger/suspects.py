@@ -19,6 +19,7 @@ from inspector.facts.memory import Range
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
 from inspector.ledger.disguised import disguised
+from inspector.ledger.encoded import encoded
 from inspector.ledger.hidden_owners import hidden_owners
 from inspector.ledger.ledger import Found
 from inspector.ledger.owners import BORROWING, owners_of, said
@@ -79,11 +80,11 @@ def searched(found: Found, searches: bool = True) -> Searched:
         left_out = unlike = len(found.rows) - len(chosen)
     unexplained = [row[0] for row in chosen if row[0] is not None and _is_unexplained(row, owners)]
     hidden = hidden_owners(unexplained)
-    facts = _doubted(_facts(found, chosen, owners, hidden, did), unexplained)
+    facts = _doubted(found, _facts(found, chosen, owners, hidden, did), unexplained)
     return replace(facts, left_out=left_out + found.left_out, unlike=unlike + found.left_out)
 
 
-def _doubted(facts: Searched, subjects: Sequence[_native.Subject]) -> Searched:
+def _doubted(found: Found, facts: Searched, subjects: Sequence[_native.Subject]) -> Searched:
     """Of objects with too few owners: how many words may be their address in disguise."""
     few = {
         int(one.address)
@@ -93,6 +94,9 @@ def _doubted(facts: Searched, subjects: Sequence[_native.Subject]) -> Searched:
     if not few:
         return facts
     words = disguised([subject for subject in subjects if subject.address in few])
+    touches = (touch for row in found.rows if row[1] in few for touch in row[12])
+    libraries = {found.slots[touch[2]] for touch in touches if touch[2] in found.slots}
+    words += encoded([one for one in few if not words[one]], libraries)
     suspects = (
         replace(one, disguised=words[int(one.address)]) if words[int(one.address)] else one
         for one in facts.suspects

@@ -32,18 +32,20 @@ static int is_of_extension(const PyTypeObject *type) {
     return type != NULL;
 }
 
-// Offset of the word in its block; -1: it is no such memory.
-static Py_ssize_t offset_of(kept_search *s, uintptr_t word) {
+// The block of the word, (0, 0) in static data; None: it is no such memory.
+static PyObject *block_of(kept_search *s, uintptr_t word) { // new
     s->word = word;
     if (memory_guarded(place_body, s) < 0) {
-        return -1; // gone meanwhile
+        Py_RETURN_NONE; // gone meanwhile
     }
     int is_kept =
         s->found.kind == PLACE_BLOCK || s->found.kind == PLACE_STATIC || s->found.kind == PLACE_MAPPING;
     if (s->found.kind == PLACE_OBJECT) {
         is_kept = is_of_extension(Py_TYPE(s->found.object));
     }
-    return is_kept ? (Py_ssize_t)(word - s->found.block.start) : -1;
+    scan_range block = s->found.block;
+    return is_kept ? Py_BuildValue("(KK)", (unsigned long long)block.start, (unsigned long long)block.stop)
+                   : Py_NewRef(Py_None);
 }
 
 static int prepare(kept_search *s, PyObject *module, PyObject *own_prefix, uintptr_t frame, scratch *memory) {
@@ -58,26 +60,26 @@ static int prepare(kept_search *s, PyObject *module, PyObject *own_prefix, uintp
                : search_view_init(&s->view, &s->runs, memory, own_prefix);
 }
 
-static PyObject *words_in_use(PyObject *module, PyObject *args) {
+static PyObject *blocks_in_use(PyObject *module, PyObject *args) {
     PyObject *words, *own_prefix; // borrowed
     _scratch_ scratch memory = {0};
-    if (!PyArg_ParseTuple(args, "O!U:words_in_use", &PyList_Type, &words, &own_prefix)) {
+    if (!PyArg_ParseTuple(args, "O!U:blocks_in_use", &PyList_Type, &words, &own_prefix)) {
         return NULL;
     }
     kept_search *s = scratch_init(&memory, SCRATCH_BYTES) < 0 ? NULL : scratch_alloc(&memory, sizeof *s);
     if (!s || prepare(s, module, own_prefix, (uintptr_t)__builtin_frame_address(0), &memory) < 0) {
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
-    _owned_ PyObject *offsets = PyList_New(0);
+    _owned_ PyObject *blocks = PyList_New(0);
     memory_guard_arm();
-    for (Py_ssize_t i = 0; offsets && i < PyList_GET_SIZE(words); i++) {
+    for (Py_ssize_t i = 0; blocks && i < PyList_GET_SIZE(words); i++) {
         uintptr_t word = (uintptr_t)PyLong_AsUnsignedLongLong(PyList_GET_ITEM(words, i));
-        if (PyErr_Occurred() || list_add(offsets, PyLong_FromSsize_t(offset_of(s, word))) < 0) {
-            Py_CLEAR(offsets);
+        if (PyErr_Occurred() || list_add(blocks, block_of(s, word)) < 0) {
+            Py_CLEAR(blocks);
         }
     }
     memory_guard_disarm();
-    return take(offsets);
+    return take(blocks);
 }
 
-PART_FUNCTIONS(kept_words, {"words_in_use", words_in_use, METH_VARARGS, NULL})
+PART_FUNCTIONS(kept_words, {"blocks_in_use", blocks_in_use, METH_VARARGS, NULL})

@@ -49,6 +49,38 @@ static PyObject *inverted(PyObject *self, PyObject *one) {
     words[count++] = ~(uintptr_t)PyTuple_Pack(1, one);
     Py_RETURN_NONE;
 }
+static char *volatile base; // compressed pointers: from a base, in steps, the lower half
+static volatile uint32_t halves[64];
+static volatile char *packed_room;
+static volatile uintptr_t secret;
+static char *based(void *object) {
+    return base = base ? base : (char *)((uintptr_t)object & ~(uintptr_t)0xfffffff);
+}
+static PyObject *offset(PyObject *self, PyObject *one) {
+    char *kept = (char *)PyTuple_Pack(1, one);
+    halves[count++] = (uint32_t)(kept - based(kept));
+    Py_RETURN_NONE;
+}
+static PyObject *steps(PyObject *self, PyObject *one) {
+    char *kept = (char *)PyTuple_Pack(1, one);
+    halves[count++] = (uint32_t)((kept - based(kept)) >> 3);
+    Py_RETURN_NONE;
+}
+static PyObject *lower_half(PyObject *self, PyObject *one) {
+    halves[count++] = (uint32_t)(uintptr_t)PyTuple_Pack(1, one);
+    Py_RETURN_NONE;
+}
+static PyObject *combined(PyObject *self, PyObject *one) {
+    secret = 0x9e3779b97f4a7c15;
+    words[count++] = (uintptr_t)PyTuple_Pack(1, one) ^ secret;
+    Py_RETURN_NONE;
+}
+static PyObject *packed(PyObject *self, PyObject *one) {
+    PyObject *kept = PyTuple_Pack(1, one);
+    packed_room = packed_room ? packed_room : calloc(64, 9);
+    memcpy((char *)packed_room + 9 * count++ + 1, &kept, sizeof kept);
+    Py_RETURN_NONE;
+}
 static PyObject *shared(PyObject *self, PyObject *one) {
     static PyObject **room;
     if (!room) {
@@ -66,7 +98,13 @@ def disguises() -> Any:
     return specimens.build("disguises", SOURCE)
 
 
-@pytest.mark.parametrize("name", ["linked", "tagged", "inverted", "shared"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("linked", "tagged", "inverted", "shared"),
+        *("offset", "steps", "lower_half", "combined", "packed"),
+    ],
+)
 def test_an_owner_in_disguise_is_a_doubt(disguises: Any, name: str) -> None:
     call, one = getattr(disguises, name), ["an argument"]
     arguments = () if name == "linked" else (one,)

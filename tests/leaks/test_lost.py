@@ -41,6 +41,17 @@ static PyTypeObject Plain_type = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "los
 static PyTypeObject Half_type = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "lostmod.Half", COMMON,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_dealloc = tracked_free,
     .tp_traverse = visit_other, .tp_clear = clear_other};
+typedef struct { PyObject_HEAD PyObject *parent; } small; // borrowed
+static void child_free(PyObject *self) { Py_TYPE(self)->tp_free(self); }
+static PyTypeObject Child_type = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "lostmod.Child",
+    .tp_basicsize = sizeof(small), .tp_dealloc = child_free};
+static PyObject *child(PyObject *self, PyObject *parent) {
+    small *made = PyType_Ready(&Child_type) < 0 ? NULL : PyObject_New(small, &Child_type);
+    if (made) {
+        made->parent = parent;
+    }
+    return (PyObject *)made;
+}
 typedef struct node { struct node *next; PyObject *held; } node;
 static PyObject *volatile kept; // else the compiler deletes what is only stored
 static node *volatile nodes;
@@ -235,6 +246,29 @@ def test_what_a_cycle_only_holds_is_in_no_cycle() -> None:
     rows = {row[0]: row[2:5] for row in found["lost"]}
     assert rows["list"] == ["type without tp_traverse", "lostmod.Plain", "`other`, byte 24"]
     assert rows["str"] == ["lost holder", "lostmod.Plain", "`also`, byte 32"] and len(rows) == 2
+
+
+def test_what_holds_itself_is_a_cycle() -> None:
+    found = told("""
+def make():
+    one = lostmod.Half()
+    one.also = one
+""")
+    ((name, objects, cause, holder, where, *_, certain),) = found["lost"]
+    assert (name, objects, cause, holder) == ("lostmod.Half", 1, "field not visited", "lostmod.Half")
+    assert (where, certain) == ("`also`, byte 32", True)
+
+
+def test_a_field_that_may_borrow_is_no_certain_cycle() -> None:
+    """A child's pointer to its parent, and C code lost the parent: the counts are those of a cycle."""
+    found = told("""
+def make():
+    parent = lostmod.Half()
+    parent.other = lostmod.child(parent)
+    lostmod.lose(parent)
+""")
+    (row,) = found["lost"]
+    assert (row[0], row[3], row[8]) == ("lostmod.Half", "lostmod.Child", False)
 
 
 def test_what_c_code_lost_is_no_news_of_cycles() -> None:

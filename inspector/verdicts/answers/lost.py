@@ -55,7 +55,7 @@ _WHY: Final[dict[Cause, Callable[[LostObject], str]]] = {
 _DO: Final[dict[Cause, Callable[[LostObject], str]]] = {
     "object array": lambda row: "array[:] = None breaks such a cycle before the array goes",
     "type without tp_traverse": lambda row: f"give {row.holder} Py_TPFLAGS_HAVE_GC, tp_traverse and tp_clear",
-    "field not visited": lambda row: f"Py_VISIT the field in the tp_traverse of {row.holder}",
+    "field not visited": lambda row: f"Py_VISIT the field, if it owns, in the tp_traverse of {row.holder}",
     "lost holder": lambda row: f"free the {row.holder}: this goes with it",
     "lost C memory": lambda row: "release the reference before the block is forgotten",
     "no holder": lambda row: "%%inspect_leaks above the code that makes them names the call",

@@ -6,6 +6,7 @@
 #define INSPECTOR_INTERNALS
 #include "leaks/lost/lost.h"
 #include "memory/addresses.h"
+#include "memory/memory.h"
 
 enum { LOST_STEPS = 4096 };
 
@@ -48,4 +49,15 @@ int lost_leads_to(lost_walk *w, PyObject *from, PyObject *to) {
     marks_deinit(&w->met);
     w->open.used = 0;
     return found;
+}
+
+int lost_own_holder(const lost_node *node, lost_tell tell, void *argument) {
+    uintptr_t word = node->start + sizeof(PyObject), held = 0;
+    for (; word + sizeof held <= node->stop; word += sizeof held) {
+        if (memory_read(word, &held, sizeof held) == sizeof held && held == node->start) {
+            int is_told = lost_is_told(node->object, node->object);
+            return is_told ? 0 : tell(node->object, (int64_t)(word - node->start), -1, argument);
+        }
+    }
+    return 0;
 }

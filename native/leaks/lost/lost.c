@@ -287,7 +287,8 @@ static PyObject *row_of(kept_sum *s, holder_list list, const lost_node *node) {
     _owned_ PyObject *holders = PyList_New(0);
     list.rows = holders;
     list.held = node->object;
-    if (!holders || lost_hidden_holders(s->w, node, add_holder, &list) < 0) {
+    if (!holders || lost_own_holder(node, add_holder, &list) < 0 ||
+        lost_hidden_holders(s->w, node, add_holder, &list) < 0) {
         return NULL;
     }
     s->objects = s->bytes = 0;

@@ -72,5 +72,7 @@ int lost_leads_to(lost_walk *w, PyObject *from /* borrowed */, PyObject *to /* b
 // of the word in the holder or in its block, and the offset in the holder of the pointer to that block or -1.
 typedef int (*lost_tell)(PyObject *holder /* borrowed */, int64_t offset, int64_t link, void *argument);
 int lost_hidden_holders(lost_walk *w, const lost_node *node, lost_tell tell, void *argument);
+// cycle.c: the same, where the node itself is the holder.
+int lost_own_holder(const lost_node *node, lost_tell tell, void *argument);
 
 #endif
