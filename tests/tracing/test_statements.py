@@ -289,6 +289,39 @@ def test_a_small_copy_on_the_way_is_not_what_a_change_in_place_did(
 
 
 @pytest.mark.core
+def test_statements_that_wait(tmp_path: Path) -> None:
+    """What `await` and `yield` give is bound after other code ran; what they yield has a row too."""
+    text = (
+        "import asyncio\n"
+        "import numpy as np\n"
+        "def halves(x):\n"
+        "    got = yield x[::2]\n"
+        "    yield got\n"
+        "async def load(x):\n"
+        "    await asyncio.sleep(0)\n"
+        "    return x * 2\n"
+        "async def main():\n"
+        "    one, two = await asyncio.gather(load(a), load(a))\n"
+        "    three = await load(one)\n"
+        "    return three[5:]\n"
+        "a = np.arange(9000.0)\n"
+        "it = halves(a)\n"
+        "p = next(it)\n"
+        "q = it.send(a)\n"
+        "s = asyncio.run(main())\n"
+    )
+    trace, names, _ = traced(text, tmp_path)
+    assert np.shares_memory(names["p"], names["a"])
+    rows = {(row.site.line, row.target): row for row in trace.statements.rows}
+    assert [(rows[key].verdict, rows[key].of) for key in ((4, ""), (4, "got"), (5, ""), (12, ""))] == [
+        ("view", "x"), ("same object", "x"), ("same object", "got"), ("view", "three"),
+    ]  # fmt: skip
+    assert [rows[key].reason for key in ((10, "one"), (11, "three"), (15, "p"))] == [
+        "in line 8", "in a function that it calls", "in line 4",
+    ]  # fmt: skip
+
+
+@pytest.mark.core
 def test_attributes_of_objects_are_operands(tmp_path: Path) -> None:
     """`m.x` is looked at as a name is; a value made of several has each of them."""
     text = (

@@ -1,11 +1,18 @@
 """What a frame says of its code: whose it is, and what package a call begins with."""
 
 # SPDX-License-Identifier: MIT
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from opcode import opmap
 from types import FrameType, ModuleType
+from typing import Final
 
 from inspector.adapters.base import type_module
 from inspector.objects.call_site import is_users
 from inspector.sessions.statements import values
+
+_MAY_WAIT: Final = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
+_YIELD: Final = opmap["YIELD_VALUE"]
+_RESUME: Final = opmap["RESUME"]
 
 
 def is_generated(frame: FrameType) -> bool:
@@ -38,3 +45,12 @@ def library(frame: FrameType, root: str) -> str:
         name = found[0].__dict__.get("__name__", "")
         return str(name).partition(".")[0]
     return type_module(type(found[0])).partition(".")[0]
+
+
+def is_suspended(frame: FrameType) -> bool:
+    """Whether a generator or a coroutine stands at a `yield` or an `await`, or goes on there."""
+    code, at = frame.f_code, frame.f_lasti
+    if not code.co_flags & _MAY_WAIT or at < 0:
+        return False
+    opcode, after = code.co_code[at], code.co_code[at + 1]
+    return opcode == _YIELD or (opcode == _RESUME and after != 0)  # 0: where the code begins

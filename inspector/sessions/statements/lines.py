@@ -15,6 +15,7 @@ Event = Callable[[str, FrameType, Any], bool]
 needed; after "call" of this code."""
 _MONITORING: Final[Any] = getattr(sys, "monitoring", None)
 """PEP 669, from Python 3.12 on."""
+_OF_CODE: Final = ("LINE", "PY_RETURN", "PY_YIELD")
 _TOOLS: Final = (4, 3)
 """Numbers for it that no convention gives to a tool."""
 
@@ -62,12 +63,19 @@ class Lines:
         self._codes.clear()
 
     def _callbacks(self) -> dict[str, Callable[..., Any]]:
-        callbacks = {"PY_START": self._started, "LINE": self._line, "PY_RETURN": self._returned}
+        callbacks = {
+            "PY_START": self._started,
+            "LINE": self._line,
+            "PY_RETURN": self._returned,
+            "PY_YIELD": self._returned,
+        }
         return {name: partial(_native.lines_call, one) for name, one in callbacks.items()}
 
     def _listen(self, code: CodeType) -> None:
         self._codes.append(code)
-        _MONITORING.set_local_events(self._tool, code, _MONITORING.events.LINE | _MONITORING.events.PY_RETURN)
+        _MONITORING.set_local_events(
+            self._tool, code, sum(getattr(_MONITORING.events, name) for name in _OF_CODE)
+        )
 
     def _started(self, code: CodeType, offset: int) -> Any:
         if not is_users(code.co_filename):

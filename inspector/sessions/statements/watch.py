@@ -17,7 +17,13 @@ from inspector.objects.sharing.chosen import uniform
 from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import elements, kernel, values
 from inspector.sessions.statements.assigned import Assigned, Stores
-from inspector.sessions.statements.frames import is_expression, is_generated, library, raised_by_user
+from inspector.sessions.statements.frames import (
+    is_expression,
+    is_generated,
+    is_suspended,
+    library,
+    raised_by_user,
+)
 from inspector.sessions.statements.given import Places
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed
@@ -28,6 +34,8 @@ MOST_PASSES: Final = 6
 """How often the names of one statement are looked at; then its loop, or its function, runs unwatched."""
 MOST_CALLS: Final = 3 * MOST_PASSES
 """How often a function is entered before it runs unwatched altogether."""
+MOST_RESUMED: Final = 256
+"""How often generators and coroutines of one function go on; then they run unwatched."""
 MOST_WRITTEN: Final = 64
 """Changes in place that are kept, to say of a statement which function of the user's made its change."""
 
@@ -68,6 +76,7 @@ class StatementWatch:
         self._written: deque[tuple[int, int, str]] = deque(maxlen=MOST_WRITTEN)
         """(functions entered by then, address, "f in line 3") of what functions changed in place."""
         self._entered: Counter[CodeType] = Counter()
+        self._resumed: Counter[CodeType] = Counter()
         self._busy: set[int] = set()
         self._calls = 0
         self.seen = False
@@ -120,10 +129,17 @@ class StatementWatch:
             if is_generated(frame) or is_expression(frame):
                 return True
             self._calls += 1
+            if is_suspended(frame):  # it goes on; its statement has begun
+                self._resumed[frame.f_code] += 1
+                return self._resumed[frame.f_code] > MOST_RESUMED
             self._open.pop(id(frame), None)
             self._entered[frame.f_code] += 1
             return self._entered[frame.f_code] > MOST_CALLS
         running = self._open.get(id(frame))
+        if kind == "return" and is_suspended(frame):
+            if running is not None and value is not None:
+                self._note(running, frame, "", value)
+            return False
         if kind == "return":
             if running is not None:
                 self._close(self._open.pop(id(frame)), frame, value)
@@ -359,10 +375,7 @@ class StatementWatch:
 
 def _may_change(written: Written) -> bool:
     """Whether it may change an operand in place: it binds no name, or an item, or calls a function."""
-    binds = written.kind in (
-        "assign",
-        "augmented",
-    )  # to what is no path by constants, where no target is known
+    binds = written.kind in ("assign", "augmented")  # to what is no path by constants, if no target is known
     no_name = any("[" in path for path in written.targets) or (binds and not written.targets)
     return written.kind == "other" or no_name or "(" in written.text
 

@@ -88,8 +88,8 @@ def statements(
             _add(seen[key], crossing)
     files = {file: number for number, file in enumerate(dict.fromkeys(one.file for one in written))}
     ordered = sorted(seen.values(), key=lambda one: (files[one.written.file], one.written.line))
-    returned = [value for one in ordered if one.written.kind == "return" for value in one.bound]
-    elsewhere = _Elsewhere([value for value in returned if not value.target], list(seen.values()))
+    returned = [value for one in ordered for value in one.bound if not value.target]  # or yielded
+    elsewhere = _Elsewhere(returned, list(seen.values()))
     return tuple(row for one in ordered if one.written.kind != "import" for row in _rows(one, elsewhere))
 
 
