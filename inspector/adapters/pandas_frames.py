@@ -103,7 +103,7 @@ class PandasFrames(Adapter):
 
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
         """A frame's columns by position; only the first MOST_BLOCKS blocks are inspected."""
-        if kind_of(x) != "DataFrame" or _manager(x) is None:
+        if kind_of(x) != "DataFrame" or _mgr_of(x) is None:
             return None
         labels, found = _labels(x), _blocks(x)
         places = [
@@ -141,7 +141,7 @@ class PandasFrames(Adapter):
         if name == "RangeIndex":
             return pandas_layers.of_range(x)
         if kind_of(x) in FRAMES:
-            if _manager(x) is None:
+            if _mgr_of(x) is None:
                 why = Unknown(f"{name} keeps no blocks of pandas in `_mgr`")
                 return Told((Layer("wrapper", name, why, why, why),), state=why)
             blocks = _blocks(x)
@@ -193,14 +193,14 @@ def kind_of(x: Any) -> str:
     return type_name(next(bases, type(x)))
 
 
-def _manager(x: Any) -> Any:
+def _mgr_of(x: Any) -> Any:
     """The object that keeps the blocks of a frame or series; None if a subclass has something else there."""
     found = stored(x, "_mgr")
     return found if _is_known(type(found)) else None
 
 
 def _whole(x: Any) -> tuple[Any, ...]:
-    found = _manager(x)
+    found = _mgr_of(x)
     return () if found is None else _get(found, "blocks")
 
 
@@ -209,7 +209,7 @@ def _blocks(x: Any) -> tuple[Any, ...]:
 
 
 def _labels(x: Any) -> Any:
-    found = _manager(x)
+    found = _mgr_of(x)
     return () if found is None else _get(found, "axes")[0]
 
 
