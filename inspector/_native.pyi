@@ -1050,7 +1050,8 @@ LEDGER_FAULTS: tuple[str, ...]
 
 LedgerTouch = tuple[str, int, int, int, int, int, int, int]
 """Role (a letter of native/leaks/entries/entry.h), row of CAPI_ROWS or -1, slot, return address, interned
-number of the running code, offset in its bytecode, 1 + number of the method (0: none), change of count."""
+number of the running code, offset in its bytecode, 1 + number of the method (0: none), change of count; of
+a C-API call: the count as it was noted, at most 127."""
 
 LedgerRow = tuple[Subject | None, int, str, int, int, int, int, int, int, int, int, int, list[LedgerTouch]]
 """The object (None if it is in a free list), address, type, flags, count at the first touch, count now

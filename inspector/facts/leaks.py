@@ -71,6 +71,8 @@ class Touch:
     """The file of `source`, if it is on this machine and not younger than the library."""
     stage: int = 0
     """Which stage of the code (of a test suite: which test) made the call; 0: it has no stages."""
+    count: int = 0
+    """Refcount as the C-API call was noted, of a result with the new reference, at most 127; 0: not noted."""
 
     @property
     def is_of_import(self) -> bool:

@@ -275,7 +275,8 @@ def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
         symbol=symbol,
         source=source,
         site=site_of(found, code, offset),
-        change=change,
+        change=0 if number >= 0 else change,
+        count=change if number >= 0 else 0,
         path=native_file(from_ - 1, source) if number >= 0 else "",
         stage=found.stage(code),
     )

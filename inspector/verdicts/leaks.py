@@ -14,6 +14,7 @@ from inspector.facts.amounts import counted
 from inspector.facts.leaks import Dangling, Drift, Fault, KeptByC, Kind, Suspect, Touch, Verdict
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.leak_lines import open_buffer
+from inspector.verdicts.lost_references import OBTAINING, STEALING, may_have_lost
 
 _NOT_SEEN = Unknown("no hooked call created or took it: a macro did, or a function missing in capi.def")
 _SHARED: Final = "returned without a reference"
@@ -41,8 +42,6 @@ _REASONS: Final = {
     "over-released": "the call freed an argument that its caller still held",
     "borrowed reference stolen": "its result holds an argument without taking a reference",
 }
-_STEALING: Final = ("stolen", "stolen on failure")
-_OBTAINING: Final = ("new", "stored", "replaced")
 _OTHER: Final = ("kept", "borrowed", "unbalanced", "outlived")
 _LAST: Final = ("died", "new", "unbalanced")
 
@@ -123,8 +122,8 @@ def witness(obj: Suspect) -> str:
 
 def _moved_by_calls(obj: Suspect) -> tuple[int, int]:
     """How many hooked calls made a reference, and how many took one."""
-    made = sum(touch.role in _OBTAINING for touch in obj.touches)
-    return made, sum(touch.role in (*_STEALING, "died") for touch in obj.touches)
+    made = sum(touch.role in OBTAINING for touch in obj.touches)
+    return made, sum(touch.role in (*STEALING, "died") for touch in obj.touches)
 
 
 def _of_dead(obj: Suspect) -> Verdict | None:
@@ -188,14 +187,19 @@ def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
 
 
 def _leaked(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
-    made = _last(obj.touches, _OBTAINING) or _last(obj.touches, _OTHER)
+    made = _last(obj.touches, OBTAINING) or _last(obj.touches, _OTHER)
     settled = _last(obj.touches, ("settled",)) if obj.fresh else None
     if settled:
         later = obj.touches[obj.touches.index(settled) + 1 :]
-        made = _last(later, _OBTAINING) or _last(later, _OTHER)
+        made = _last(later, OBTAINING) or _last(later, _OTHER)
     if settled and made is None:
         return _lost_later(obj, count, certain, reason, settled)
+    candidates = may_have_lost(obj, made) if made and obj.fresh and not settled else ()
+    made = candidates[0] if candidates else made
     rule, cure = _rule_of_leak(obj, made)
+    if len(candidates) > 1:
+        places = " and ".join(dict.fromkeys(map(_where, candidates)))
+        cure = f"release what {places} took: one release is missing"
     kind: Kind = "capsule leaked" if obj.type_name == "PyCapsule" else "leaked"
     if obj.type_name != "PyCapsule" and (buffer := open_buffer(obj.touches)):
         kind, made = "buffer not released", buffer
@@ -217,7 +221,7 @@ def _lost_later(obj: Suspect, count: int, certain: bool, reason: str, settled: T
 
 
 def _over(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
-    taken = _last(obj.touches, _STEALING)
+    taken = _last(obj.touches, STEALING)
     lent = _last(obj.touches, ("borrowed",))
     kind: Kind = "borrowed reference stolen" if taken or obj.relation != "itself" else "over-released"
     if taken and taken.role == "stolen on failure":
@@ -256,7 +260,8 @@ def _cure_of_failed_steal(obj: Suspect, taken: Touch) -> str:
 
 
 def _rule_of_leak(obj: Suspect, made: Touch | None) -> tuple[str, str]:
-    keeping = next((touch for touch in obj.touches if touch.role == "kept"), None)
+    later = obj.touches[obj.touches.index(made) :] if made else ()
+    keeping = next((touch for touch in later if touch.role == "kept"), None)
     if made and made.role == "outlived":
         return _HEAP_TYPE[1] if obj.relation == "type" else _FIELD
     if made is None or made.role in ("kept", "unbalanced"):

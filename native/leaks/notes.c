@@ -22,6 +22,7 @@ static void note(const noted_call *call, PyObject *object, char role, Py_ssize_t
     touch.code = place.code;
     touch.lasti = place.lasti;
     touch.method = ring_here.method;
+    touch.delta = (int8_t)Py_MIN(127, compat_refcount(object));
     ledger_add(entry, &touch);
     if (role == '+' || role == 'S' || role == 's') {
         entry->flags |= LEDGER_STORED;

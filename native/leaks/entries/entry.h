@@ -67,7 +67,8 @@ typedef struct {
     uint32_t method; // 1 + number of the enclosing call from Python; 0: none
     uint16_t row;    // of trace/capi/capi.def
     uint8_t role;
-    int8_t delta; // UNBALANCED: the change, clamped to 127; OUTLIVED: 1 if a field had it to the end
+    int8_t delta; // UNBALANCED: the change, clamped to 127; OUTLIVED: 1 if a field had it to the end;
+                  // of a C-API call: the count as it was noted, of a result with the new reference
 } ledger_touch;
 
 enum { LEDGER_ITSELF, LEDGER_DTYPE, LEDGER_BASE, LEDGER_TYPE }; // what of the object is the argument
