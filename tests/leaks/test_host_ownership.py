@@ -1,4 +1,4 @@
-"""A host in C++ whose owners are inlined: a reference taken with the wrong ownership is told with its line."""
+"""A host in C++ whose owners are inlined: a reference taken with the wrong ownership is told by line."""
 
 # SPDX-License-Identifier: MIT
 import os
