@@ -242,6 +242,9 @@ class Loss:
     inside: bool = False
     """Whether the values are a library's own: no name of the user's code had them, or got them."""
 
+    is_meant: bool = False
+    """Of integers that wrapped around: whether the statement mixes bits, as a hash function does."""
+
     @property
     def how(self) -> str:
         """What happened to the elements: "changed" or "wrapped around"."""
@@ -249,7 +252,10 @@ class Loss:
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether it is the rounding of floats to a narrower type that the statement or the array has."""
+        """Whether it is the rounding of floats to a narrower type that the statement or the array has, or a
+        hash function's arithmetic."""
+        if self.is_meant:
+            return True
         if self.rule != "precision":
             return False
         is_stored = self.function == STORED and bool({".", "e"} & set(self.before))

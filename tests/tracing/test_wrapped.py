@@ -55,6 +55,26 @@ def test_what_keeps_every_number_is_not(line: str) -> None:
     assert wraps(line) == []
 
 
+@pytest.mark.parametrize(
+    ("line", "is_meant"),
+    [
+        ("v = h * 31 ^ h", True),
+        ("h *= 2654435761", True),  # Knuth's
+        ("v = h * 1103515245 + 12345", True),
+        ("v = h * 100_000_000", False),  # a price
+        ("v = h[:2] - h[1:]", False),
+        ("v = h * h", False),
+        ("v = u * 31 ^ u", False),  # bytes, as of an image
+        ("v = n * 1_000_001 ^ n", False),  # signed
+    ],
+)
+def test_what_a_hash_function_lets_go_is_no_headline(line: str, is_meant: bool) -> None:
+    t = one_line.traced(SETUP, line, {"np": np})
+    (found,) = [one for row in t.statements.rows for one in row.losses]
+    said = [one.slug for one in t.report.facts["answers"].rows if one.slug == "values-changed"]
+    assert (found.rule, found.is_asked_for, bool(said)) == ("wrapped", is_meant, not is_meant)
+
+
 def test_a_function_is_told_in_its_own_line() -> None:
     (found,) = wraps("def mean(a, b):\n    return (a + b) // 2\nv = mean(u, u)")
     assert (found.before, found.after, found.site.line) == ("200", "72", one_line.LINE + 1)

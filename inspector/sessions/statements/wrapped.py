@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from inspector.facts.conversion import Loss
 from inspector.facts.statements import Written
@@ -34,6 +34,11 @@ _NO_ZERO: Final = (ast.FloorDiv, ast.Mod)
 _SMALL_RIGHT: Final = (ast.Pow, ast.LShift, ast.RShift)
 
 
+_MIXING: Final = (ast.BitXor, ast.BitAnd, ast.BitOr, ast.RShift)
+_MIXER: Final = 10**6
+"""No count or price is multiplied by a larger odd number; hash functions and random numbers are."""
+
+
 class Expected(NamedTuple):
     """Elements of a statement's value: as NumPy computes them, and as they would be without a limit."""
 
@@ -43,6 +48,7 @@ class Expected(NamedTuple):
     places: Any
     wrapped: Any
     exact: Any
+    is_meant: bool
 
 
 def expected(written: Written, frame: FrameType) -> Expected | None:
@@ -77,9 +83,21 @@ def wrapped(written: Written, had: Expected, frame: FrameType, value: Any) -> It
     lost = np.flatnonzero(had.exact != had.wrapped)
     first, compared = int(lost[0]), had.exact.size
     at = int(np.ravel_multi_index([axis[first] for axis in had.places], had.shape)) if had.shape else 0
-    sure = "certain" if compared == made.size else "by sample"
+    sure: Literal["certain", "by sample"] = "certain" if compared == made.size else "by sample"
     pair = str(had.exact[first]), str(had.wrapped[first])
-    yield Loss("wrapped", "", *pair, at, len(lost), compared, made.size, 1, sure, site(written))  # type: ignore[arg-type]
+    yield Loss(
+        "wrapped",
+        "",
+        *pair,
+        at,
+        len(lost),
+        compared,
+        made.size,
+        1,
+        sure,
+        site(written),
+        is_meant=had.is_meant,
+    )
 
 
 @lru_cache(1024)
@@ -165,7 +183,17 @@ def _evaluated(
     exact = np.broadcast_to(np.atleast_1d(_exact(node, some, np)), made.shape)
     if made.dtype.kind not in "iu" or (exact == made).all():
         return None
-    return Expected(target, shape, places, made, exact)
+    return Expected(target, shape, places, made, exact, _is_meant(node, leaves, made.dtype))
+
+
+def _is_meant(node: ast.expr, leaves: dict[ast.expr, Any], made: Any) -> bool:
+    """Whether unsigned numbers of 4 or 8 bytes are mixed, where what does not fit is to go."""
+    if made.kind != "u" or made.itemsize < 4:
+        return False
+    steps = [one for one in ast.walk(node) if isinstance(one, ast.BinOp) and one not in leaves]
+    factors = (part for one in steps if isinstance(one.op, ast.Mult) for part in (one.left, one.right))
+    numbers = (int(leaves[one]) for one in factors if one in leaves and not getattr(leaves[one], "shape", ()))
+    return any(isinstance(one.op, _MIXING) for one in steps) or any(n % 2 and n > _MIXER for n in numbers)
 
 
 def _narrow(node: ast.expr, some: dict[ast.expr, Any]) -> Any:
