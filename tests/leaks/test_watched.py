@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,23 @@ def test_functions_of_a_module_that_its_c_calls_otherwise_are_watched() -> None:
     with inspector.leaks("nested") as found:
         module.lose()
     assert [one.kind for one in found.certain] == ["leaked"]
+
+
+APART = """
+#include <Python.h>
+static PyObject *lose(PyObject *self, PyObject *unused) {
+    PyList_New(0); // fault
+    Py_RETURN_NONE;
+}
+"""
+
+
+def test_a_library_whose_module_stands_in_no_table_is_watched() -> None:
+    """As torch's load_inline leaves it: without its slots a list of another library's was accused."""
+    module = specimens.build("leaks_apart", APART)
+    sys.modules.pop("leaks_apart")
+    with inspector.leaks() as found:
+        module.lose()
+    (one,) = [one for one in found if one.kind == "leaked"]
+    assert one.object.startswith("list") and one.conversion.symbol == "lose"
+    assert one.conversion.source == f"leaks_apart.c:{specimens.line_of(APART, 'lose')}"

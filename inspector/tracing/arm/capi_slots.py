@@ -44,6 +44,11 @@ class Restored:
     read_only: int
 
 
+_NOT_APART: Final = ("site-packages", "dist-packages", *LEFT_OUT)
+_INSTALLED: Final = ("/lib", "/usr/lib", f"{sys.base_prefix}/lib/", f"{sys.prefix}/lib/")
+"""Where the libraries of the system and of Python are."""
+
+
 class CapiSlots:
     """The slots through which modules call Python; `modules` as in `inspector.trace`, none: every module.
 
@@ -181,12 +186,22 @@ class CapiSlots:
 
     def wanted(self, paths: frozenset[str], modules: tuple[str, ...] = ()) -> frozenset[str]:
         """Those of `paths` that are a file of a chosen module, or of `modules`, or in such a package."""
+        apart = frozenset(filter(_is_apart, paths)) if self.adopts and not modules else frozenset()
         modules = modules or self.modules
         paths = frozenset(path for path in paths if MOVES_STACKS not in path)
         if not modules or not paths:
             return paths
         files, folders = _files(modules, tuple(self._coming.items()), _imported())
-        return frozenset(p for p in paths if p in files or p.startswith(folders))
+        return apart | frozenset(p for p in paths if p in files or p.startswith(folders))
+
+
+def _is_apart(path: str) -> bool:
+    """Whether a library is of no installed package: its module may stand in no sys.modules.
+
+    torch's load_inline loads one so, and torch.ops.load_library one that is no module at all.
+    """
+    installed = path.startswith(_INSTALLED) or any(f"/{name}/" in path for name in _NOT_APART)
+    return path.endswith(".so") and not installed and path != _native.__file__
 
 
 def _imported() -> tuple[tuple[str, int], ...]:
