@@ -16,6 +16,7 @@ from inspector.views.view import blocks
 MOST_ROWS = 20
 BARS = " ▁▂▃▄▅▆▇█"
 MOST_SOURCE = 28
+COPIED = 16
 MOST_OPERATORS = 2
 """Shown of one statement."""
 STYLES = {"copied": "warn", "view": "good", "shared": "good", "same object": "good", "in place": "good"}
@@ -73,9 +74,11 @@ def crossed(row: Statement) -> bool:
     return row.verdict not in ("no bytes", "unknown") and not (row.verdict == "same object" and not row.calls)
 
 
-def _weight(row: Statement) -> tuple[int, int, int]:
+def _weight(row: Statement) -> tuple[int, int]:
+    """Losses that nobody asked for; then bytes, of which a copied one weighs as many as COPIED others."""
     known = 0 if isinstance(row.bytes, Unknown) else row.bytes
-    return (len(row.losses), row.copied_bytes + sum(one.bytes for one in row.inside), known)
+    copied = row.copied_bytes + sum(one.bytes for one in row.inside)
+    return sum(not one.is_asked_for for one in row.losses), COPIED * copied + known
 
 
 def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tuple[tuple[Span, ...], ...]]:

@@ -336,6 +336,7 @@ def test_attributes_of_objects_are_operands(tmp_path: Path) -> None:
         "both = y, c\n"
         "m.x += 1\n"
         "h = m.halved()\n"
+        "k = {i: c for i in range(50)}\n"
     )
     trace, names, _ = traced(text, tmp_path)
     rows = {row.site.line: row for row in trace.statements.rows}
@@ -345,6 +346,7 @@ def test_attributes_of_objects_are_operands(tmp_path: Path) -> None:
         ("copied", "m.x", 72_000), ("view", "y, c", 143_960),
     ]  # fmt: skip
     assert (rows[12].verdict, rows[12].of) == ("in place", "m.x")
+    assert (rows[14].verdict, rows[14].bytes) == ("view", 72_000), "each byte once"
 
 
 @pytest.mark.core

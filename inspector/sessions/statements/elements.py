@@ -85,6 +85,14 @@ def bytes_of(blocks: Blocks) -> int:
     return sum(block.size * block.itemsize_bytes for block in blocks)
 
 
+def covered(blocks: Blocks) -> int:
+    """Bytes from where each block begins to where it ends; those that several have count once."""
+    size, end = 0, 0
+    for start, stop in sorted((block.range.start, block.range.stop) for block in blocks):
+        size, end = size + max(stop - max(start, end), 0), max(stop, end)
+    return size
+
+
 def described(value: Any, blocks: Blocks) -> str:
     """ "ndarray float64 (334, 500)"; the type alone of several blocks."""
     name = type_name(type(value)).rpartition(".")[2]

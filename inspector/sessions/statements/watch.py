@@ -243,7 +243,7 @@ class StatementWatch:
                 found = replace(found, of=f"{found.of}, {name}", shared_bytes=shared)
             rest = left
         if operand is None or not rest or isinstance(found.bytes, Unknown):
-            self._add(_each_once(found))
+            self._add(_each_once(found, blocks))
             return
         self._add(replace(found, bytes=found.bytes - elements.bytes_of(rest)))
         live = now.get(how.of, ())
@@ -380,12 +380,12 @@ def _may_change(written: Written) -> bool:
     return written.kind == "other" or no_name or "(" in written.text
 
 
-def _each_once(found: Bound) -> Bound:
-    """Of a view that repeats elements, as broadcast_to does, each byte once."""
-    whole, shared = found.bytes, found.shared_bytes
-    if found.relation != "view" or isinstance(whole, Unknown) or isinstance(shared, Unknown):
+def _each_once(found: Bound, blocks: Blocks) -> Bound:
+    """Of a view that repeats elements, as broadcast_to does, or an array, as a list may, each byte once."""
+    if found.relation != "view" or isinstance(found.bytes, Unknown):
         return found
-    return replace(found, bytes=min(whole, shared))
+    known = () if isinstance(found.shared_bytes, Unknown) else (found.shared_bytes,)
+    return replace(found, bytes=min(found.bytes, elements.covered(blocks), *known))
 
 
 def _group(written: Written) -> tuple[str, int]:
