@@ -5,10 +5,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from inspector.facts.leaks import Kind, SourceLine, Touch, Verdict
+from inspector.facts.leaks import Kind, SourceLine, Suspect, Touch, Verdict
 from inspector.facts.unknown import Unknown
 
 MOST_LINES: Final = 5
+STEALING: Final = ("stolen", "stolen on failure")
+OBTAINING: Final = ("new", "stored", "replaced")
 _NOTES: Final = {
     "new": "a new reference, yours",
     "borrowed": "lends a reference: not yours",
@@ -128,3 +130,20 @@ def open_buffer(touches: Sequence[Touch]) -> Touch | None:
         elif touch.function == "PyBuffer_Release" and still:
             still.pop()
     return still[-1] if still else None
+
+
+def may_have_lost(obj: Suspect, last: Touch) -> tuple[Touch, ...]:
+    """The calls up to `last`, one of which took the reference that is lost; () where counts were not noted.
+
+    Compiled code releases without a call. Where a call found no more references than were handed on before
+    it, all that were taken before it had been released.
+    """
+    found: list[Touch] = []
+    handed_on = 0
+    for touch in obj.touches[: obj.touches.index(last) + 1]:
+        if touch.role in OBTAINING:
+            if not touch.count:
+                return ()
+            found = [touch] if touch.count - 1 <= handed_on else [*found, touch]
+        handed_on += touch.role in ("kept", *STEALING)
+    return tuple(found)

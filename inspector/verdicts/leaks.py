@@ -13,8 +13,7 @@ from typing import Final
 from inspector.facts.amounts import counted
 from inspector.facts.leaks import Dangling, Drift, Fault, KeptByC, Kind, Suspect, Touch, Verdict
 from inspector.facts.unknown import Unknown
-from inspector.verdicts.leak_lines import open_buffer
-from inspector.verdicts.lost_references import OBTAINING, STEALING, may_have_lost
+from inspector.verdicts.leak_lines import OBTAINING, STEALING, may_have_lost, open_buffer
 
 _NOT_SEEN = Unknown("no hooked call created or took it: a macro did, or a function missing in capi.def")
 _SHARED: Final = "returned without a reference"

@@ -10,8 +10,8 @@
 // block that a view still shows is kept as well (leaks/views.c); for that PYMEM_DOMAIN_MEM is hooked too.
 //
 // A block that is freed between calls, while C code may still refer to it, waits as a placeholder too: the
-// latest WAITING_MAX blocks, only small ones of gc types, and of any type what a program that embeds Python
-// touched last. The oldest is freed, unless it was released again.
+// latest WAITING_MAX small blocks, of gc types or touched last by a host. The oldest is freed, unless it was
+// released again.
 //
 // Who frees. Each kept block is in `kept`, owned, until ledger_frees_settle() or ledger_frees_deinit() frees
 // it. A placeholder that lost references, or that something still refers to, is never freed.
@@ -28,7 +28,6 @@
 #include "leaks/leaks.h"
 #include "leaks/raw_memory/followed.h"
 #include "objects/objects.h"
-#include "trace/capi/capi.h"
 
 enum { KEPT_MAX = 1 << 15, WAITING_MAX = 1 << 11, WAITING_BYTES = 512 };
 
@@ -104,21 +103,12 @@ static void wait_in_ring(kept_block row) {
 
 static int is_small(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
-    if (PyUnicode_Check(object)) {
-        return PyUnicode_IS_COMPACT_ASCII(object) && PyUnicode_GET_LENGTH(object) <= WAITING_BYTES;
-    }
-    if (PyType_Check(object)) {
-        return 0;
+    if (PyType_Check(object) || PyUnicode_Check(object)) {
+        return PyUnicode_Check(object) && PyUnicode_IS_COMPACT_ASCII(object) &&
+               PyUnicode_GET_LENGTH(object) <= WAITING_BYTES;
     }
     Py_ssize_t items = own_bytes_has_size(type) ? Py_SIZE(object) : 0;
     return type->tp_basicsize + (items < 0 ? -items : items) * type->tp_itemsize <= WAITING_BYTES;
-}
-
-// Whether code that no call from Python had entered touched it last, as the code of a program that embeds
-// Python does: that may release it again, and finds what is in its block then.
-static int is_of_host(const ledger_entry *entry, PyObject *object) {
-    const ledger_touch *last = ledger_touch_at(entry->last);
-    return last && !last->method && last->row != CAPI_ROW_COUNT && (uintptr_t)Py_TYPE(object) == entry->type;
 }
 
 // Whether the entry is of an earlier object in this block: one from the free list of its type, or one that
@@ -150,8 +140,9 @@ static int must_keep(void *block) {
         ledger_remove(entry);
         return 0;
     }
-    if (!ledger_depth && entry->balance >= 0 && (entry->header || is_of_host(entry, object)) &&
-        is_small(object)) {
+    int may_wait =
+        !ledger_depth && entry->balance >= 0 && (entry->header || ledger_is_of_host(entry, object));
+    if (may_wait && is_small(object)) {
         wait_in_ring(kill(block, object, entry));
         return 1;
     }

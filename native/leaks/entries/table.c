@@ -275,6 +275,11 @@ ledger_entry *ledger_entries(uint32_t *ret_capacity) {
 
 const ledger_touch *ledger_touch_at(uint32_t number) { return number ? &pool[number] : NULL; }
 
+int ledger_is_of_host(const ledger_entry *entry, PyObject *object) {
+    const ledger_touch *last = ledger_touch_at(entry->last);
+    return last && !last->method && last->row != CAPI_ROW_COUNT && (uintptr_t)Py_TYPE(object) == entry->type;
+}
+
 void ledger_touch_failed(ledger_entry *entry, uint16_t row) {
     ledger_touch *last = &pool[entry->last];
     if (entry->last && last->row == row) {

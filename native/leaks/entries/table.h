@@ -34,6 +34,8 @@ void ledger_touch_failed(ledger_entry *entry, uint16_t row);
 PyObject *ledger_touches(const ledger_entry *entry);
 void ledger_fault_add(const ledger_fault *fault); // needs no GIL
 ledger_entry *ledger_entries(uint32_t *ret_capacity);
+// Whether code that no call from Python had entered touched it last: a host's, which may release it again.
+int ledger_is_of_host(const ledger_entry *entry, PyObject *object /* borrowed: of the entry, alive */);
 const ledger_touch *ledger_touch_at(uint32_t number);
 const ledger_fault *ledger_faults(uint32_t *ret_count);
 uint64_t ledger_dropped(void); // entries and touches that did not fit
