@@ -85,7 +85,7 @@ static int own_bytes_trusts(PyTypeObject *owner) {
     static const char *const prefixes[] = {
         "collections.", "_collections.", "array.",     "_io.", "io.",   "numpy.",
         "itertools.",   "_struct.",      "functools.", "re.",  "_sre.", "xml.etree.ElementTree.",
-        "bitarray."};
+        "bitarray.",    "decimal."};
     if (!strchr(owner->tp_name, '.')) {
         return !PyType_HasFeature(owner, Py_TPFLAGS_HEAPTYPE);
     }

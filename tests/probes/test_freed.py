@@ -1,4 +1,4 @@
-"""What `retained` says of 223 kinds of objects against what allocators count as freed when one is deleted."""
+"""What `retained` says of 224 kinds of objects against what allocators count as freed when one is deleted."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
@@ -23,7 +23,11 @@ ROUNDED: Final = 8
 TOO_SMALL_BEFORE_3: Final = ("MultiIndex",)
 """Told too small of pandas 2, whose hash tables are C structs: seen with 2.2.0. Nothing is told too large."""
 
-BY_MALLOC: Final = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+BY_MALLOC: Final = {
+    "PYTHONMALLOC": "malloc",
+    "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
 
 
 @functools.cache

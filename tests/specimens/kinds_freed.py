@@ -361,7 +361,7 @@ def row(expression: str, space: dict[str, Any]) -> list[Any]:
 IMPORTED = {
     "OTHERS": "import awkward as ak, bitarray, cffi, dask.array as da, dask.bag as db, PIL.Image\n"
     "import scipy.sparse as sp, xarray as xr",
-    "UNTOLD": "import h5py, jax.numpy as jnp, lxml.etree, polars as pl, scipy.spatial",
+    "UNTOLD": "import h5py, jax.numpy as jnp, lxml.etree, polars as pl, pyarrow as pa, scipy.spatial",
 }
 
 

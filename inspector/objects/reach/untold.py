@@ -30,6 +30,13 @@ _UNBOUNDED: Final = {
     "_ssl": ("_SSLContext",),
     "ssl": ("SSLContext",),
     "sqlite3": ("Connection",),
+    "numpy.dtypes": ("StringDType",),
+    "pyarrow.lib": (
+        *("ListScalar", "LargeListScalar", "ListViewScalar", "LargeListViewScalar", "FixedSizeListScalar"),
+        *("StringScalar", "LargeStringScalar", "StringViewScalar", "BinaryScalar", "LargeBinaryScalar"),
+        *("BinaryViewScalar", "FixedSizeBinaryScalar", "MapScalar", "StructScalar", "UnionScalar"),
+        *("DictionaryScalar", "RunEndEncodedScalar", "ExtensionScalar"),
+    ),
     "lxml.etree": ("_Document",),
     "scipy.spatial._ckdtree": ("cKDTree",),
     "scipy.spatial._kdtree": ("KDTree",),
