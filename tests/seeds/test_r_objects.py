@@ -67,6 +67,8 @@ def test_a_card_of_a_copy_says_how_to_look_at_r_s_own(cards: dict[str, str]) -> 
 
 def test_holders_values_and_shared_bytes(cards: dict[str, str]) -> None:
     assert "values 1 2 NA bytes 80 B REF 3 held by v, l$a, z in f()" in cards["plain"]
+    assert "values NA NaN Inf -Inf bytes" in cards["numbers"]
+    assert "values 1-2i NA bytes" in cards["complex"]
     assert "Python's shown shows its 32 B: the same bytes, no copy." in cards["shared"]
     assert "Writing to m copies 32 B first: 2 references." in cards["shared"]
     memory = cards["memory"]

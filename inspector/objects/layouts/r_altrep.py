@@ -168,11 +168,17 @@ def text(found: Header, at: int) -> str:
         words = {0: "FALSE"}.get(value, "TRUE") if found.type == r_vectors.LOGICAL else str(value)
         return "NA" if value == r_vectors.NA_INTEGER else words
     if found.type == r_vectors.REAL:
-        return (
-            "NA"
-            if raw[:4] == b"\xa2\x07\0\0" and raw[6:] == b"\xf0\x7f"
-            else f"{struct.unpack('d', raw)[0]:.7g}"
-        )
+        return _number(raw)
     if found.type == r_vectors.COMPLEX:
-        return "{:.7g}{:+.7g}i".format(*struct.unpack("2d", raw))
+        real, imaginary = _number(raw[:8]), _number(raw[8:])
+        sign = "" if imaginary.startswith("-") else "+"
+        return "NA" if "NA" in (real, imaginary) else f"{real}{sign}{imaginary}i"
     return f"{raw[0]:02x}"
+
+
+def _number(raw: bytes) -> str:
+    """A double; NA is any NaN whose low word is 1954 (R's arithmetic.c), as 1 + NA leaves it too."""
+    (value,) = struct.unpack("d", raw)
+    if value != value:
+        return "NA" if raw[:4] == struct.pack("<I", 1954) else "NaN"
+    return f"{value:.7g}".replace("inf", "Inf")
