@@ -237,6 +237,12 @@ def arrow(schema: Any, array: Any, /) -> tuple[str, int, int, int, tuple[int, ..
     """Format, length, nulls, offset, buffer addresses of `__arrow_c_array__`'s capsules, not consumed."""
 
 # native/objects/attributes.c
+def attributes_of(object: Any, /) -> tuple[Any, ...]:
+    """Name, value, name, value, ... of an instance's own attributes, of at most 10,000.
+
+    Runs no code of its class and makes no `__dict__`. () of a class, and of an object without any.
+    """
+
 def own_attributes(object: Any, names: tuple[str, ...], /) -> tuple[str, ...]:
     """Those of `names` that an instance or a module has as its own attributes, not its type's.
 

@@ -92,7 +92,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """What two lists, tuples or dicts both reach, through lists, tuples and dicts."""
+    """What two containers or instances both reach, through containers and instances of Python's classes."""
 
     common: tuple[str, ...]
     """Paths, in the left object, of the first mutable objects that both reach."""
@@ -107,6 +107,8 @@ class Nested:
     """Whether these are all items; False if the look ended at its bound."""
     closed: tuple[str, ...]
     """Names of types that both may reach and whose objects were not looked into."""
+    sharing: tuple[tuple[str, str], ...] = ()
+    """Paths, in the left and in the right object, of different arrays that have bytes in common."""
 
 
 NO_CONTAINERS = Unknown("lists, tuples and dicts are looked into")

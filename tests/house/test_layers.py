@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "objects.ownership": FLOOR_2,
     "objects.layers": FLOOR_2,
     "objects.sharing": FLOOR_2,  # two objects beside each other
-    "objects.reach": {*FLOOR_2, "objects.layers"},  # what objects hold
+    "objects.reach": {*FLOOR_2, "objects.layers", "objects.sharing"},  # what objects hold
     "objects.probes": OBJECT,
     "objects.preview": OBJECT,
     "tracing": set(),

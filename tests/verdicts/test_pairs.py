@@ -273,8 +273,8 @@ def test_nothing_is_said_of_what_is_not_known() -> None:
     a = distinct(5)
     assert first(a, object()) == "Whether they share bytes is not known: object lays no bytes open."
     assert first([a], {1: a}) == "A list and a dict; `a[0]` is in both: a change of it is seen in both."
-    drawn = str(inspector.Report("x", {"comparison": inspector.compare(a, [1], names=("a", "b"))}))
-    assert "list lays no bytes open" in drawn and "looked at  40 B" in drawn
+    drawn = str(inspector.Report("x", {"comparison": inspector.compare(a, {1}, names=("a", "b"))}))
+    assert "set lays no bytes open" in drawn and "looked at  40 B" in drawn
 
 
 @pytest.mark.quick

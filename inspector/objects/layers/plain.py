@@ -65,12 +65,13 @@ def plain(kind: type) -> Plain | Instances | None:
     """The adapter for a type that no library's adapter knows; None for an opaque C type."""
     if id(kind) in _BUILTIN or is_value(kind):
         return PLAIN
-    return INSTANCES if is_heap_type(kind) and _is_python(kind) else None
+    return INSTANCES if is_heap_type(kind) and is_python(kind) else None
 
 
-def _is_python(kind: type) -> bool:
-    """Whether all bases of `kind` but values of Python are class statements: then no C struct hides bytes."""
-    known = (object, *_VALUES)
+def is_python(kind: type, *known: type) -> bool:
+    """Whether all bases of `kind` but values of Python, and `known`, are class statements: then no C struct
+    hides bytes."""
+    known = (object, *_VALUES, *known)
     above = [base for base in type_bases(kind)[:MOST_CLASSES] if not any(base is one for one in known)]
     rows = (_native.type_layout(_native.Subject(base)) for base in above)
     return all(row is not None and not row["origin"] for row in rows)

@@ -18,10 +18,10 @@ from inspector.facts.secret import gives_secret
 from inspector.facts.sharing import Pair, PartSharing, Sharing
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_name
+from inspector.objects.reach.in_common import nested
 from inspector.objects.sharing import values as equality
 from inspector.objects.sharing.items import inside, items
 from inspector.objects.sharing.meetings import Blocks, every_block, judged, meetings, total_of
-from inspector.objects.sharing.nested import nested
 from inspector.objects.sharing.plain import is_plain
 from inspector.objects.sharing.table_values import table_values
 from inspector.objects.sharing.two import of_laid
@@ -108,8 +108,8 @@ def together(
     if shared.overlap is True or same:
         return found
     compared = values(left, right, shown=not any(map(gives_secret, names)))
-    if isinstance(compared, Unknown) or not compared.equal:
-        common = nested(subjects[0], subjects[1], names[0])
+    if isinstance(compared, Unknown) or not compared.equal or compared.what == "objects":
+        common = nested(subjects[0], subjects[1], names)
         found |= {} if common is None else {"nested": common}
     return found | {"values": compared}
 

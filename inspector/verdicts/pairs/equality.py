@@ -4,7 +4,7 @@
 from itertools import pairwise
 from math import prod
 
-from inspector.facts.amounts import size
+from inspector.facts.amounts import size, with_article
 from inspector.facts.answers import Answer
 from inspector.facts.comparison import Comparison, Nested, Side, Strided, Values
 from inspector.facts.nothing import Nothing
@@ -15,6 +15,7 @@ from inspector.verdicts.pairs.shared import of_one
 from inspector.verdicts.pairs.words import EVERY_BYTE, answer, listed, short
 
 EVIDENCE = ("comparison.sharing.overlap", "comparison.values")
+PLURAL = ("list", "tuple", "dict", "deque")
 MOST_TEXT = 24
 """Characters of a value in a sentence."""
 
@@ -61,13 +62,17 @@ def contents(found: Comparison) -> Answer | None:
     """Two lists, tuples or dicts with the same items."""
     values = found.values
     left, right = (short(side.type_name) for side in found.sides)
-    if not isinstance(found.nested, Unknown):
-        return _nested(found, found.nested, f"Two {left}s" if left == right else f"A {left} and a {right}")
+    first = with_article(left)
+    kinds = f"{first[:1].upper()}{first[1:]} and {with_article(right)}"
+    if left == right:
+        kinds = f"Two {left}s" if left in PLURAL else f"Two {left} objects"
+    same = not isinstance(values, Unknown) and values.what == "objects" and values.equal
+    if not isinstance(found.nested, Unknown) and not (same and found.nested.total):
+        return _nested(found, found.nested, kinds)
     if isinstance(values, Unknown) or found.sharing.overlap is False:
         return None
     if values.what == "values":
         return _plain(found, values, left)
-    kinds = f"Two {left}s" if left == right else f"A {left} and a {right}"
     if values.equal:
         count = (
             f"object{_sample(values)}" if values.total == 1 else f"{values.total:,} objects{_sample(values)}"
@@ -83,15 +88,21 @@ def _nested(found: Comparison, inside: Nested, kinds: str) -> Answer:
     """Two containers with different objects: what both reach, and whether they are equal."""
     certain = inside.complete and not inside.closed
     evidence = ("comparison.nested",)
-    items = " with equal items" if inside.equal is True else ""
+    kind = "items" if any(kinds.endswith(f" {word}s") for word in PLURAL) else "attributes"
+    items = f" with equal {kind}" if inside.equal is True else ""
     differs = f"; the first difference is at {code(inside.first)}" if inside.first else ""
-    differs = "; one has more items than the other" if inside.first == found.left else differs
+    differs = f"; one has more {kind} than the other" if inside.first == found.left else differs
     unseen = f" Inside {listed(inside.closed)} was not looked." if inside.closed else ""
     if inside.total:
         verb, one = ("is", "it") if inside.total == 1 else ("are", "one of them")
         rest = [f"{inside.total - 3:,} more"] if inside.total > 3 else []
         both = f"{listed(inside.common[:3], more=rest)} {verb} in both: a change of {one} is seen in both"
         return answer("common-items", f"{kinds}{items}; {both}{differs}.", found, evidence)
+    if inside.sharing:
+        left, right = inside.sharing[0]
+        more = f", and {len(inside.sharing) - 1:,} more pairs" if len(inside.sharing) > 1 else ""
+        both = f"{code(left)} and {code(right)} share memory{more}"
+        return answer("common-bytes", f"{kinds}; {both}{differs}.", found, evidence)
     among = "" if inside.complete else f" among the first {inside.looked:,} items of each"
     rest = [] if inside.complete else ["the other items"]
     nothing = Nothing(

@@ -1,0 +1,72 @@
+"""Two containers or instances: what both keep, by identity and by the memory of their arrays."""
+
+# SPDX-License-Identifier: MIT
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import inspector
+
+pytestmark = [pytest.mark.core, pytest.mark.quick]
+
+
+def first(a: Any, b: Any) -> str:
+    return inspector.compare(a, b, names=("a", "b")).answers[0].text
+
+
+class Holds:
+    def __init__(self, kept: Any) -> None:
+        self.kept = kept
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("a look ran this")
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError("a look ran this")
+
+
+class Slotted:
+    __slots__ = ("kept", "unset")
+
+    def __init__(self, kept: Any) -> None:
+        self.kept = kept
+
+
+class Pair(NamedTuple):
+    kept: Any
+    count: int = 0
+
+
+@pytest.mark.parametrize("made", [Holds, Slotted, Pair, lambda x: partial(len, x), lambda x: [{"k": x}]])
+def test_instances_and_containers_share_through_what_they_keep(made: Callable[[Any], Any]) -> None:
+    x = np.arange(100.0)
+    assert "is in both: a change of it is seen in both." in first(made(x), made(x))
+    assert re.search(r"; `a\S+` and `b\S+` share memory", first(made(x[:9]), made(x[5:])))
+    assert re.search(r"; `a\S+` and `b` share memory", first(made(x[:9]), x))
+    none = "no mutable object is in both: a change of one is not seen in the other"
+    assert none in first(made(x[:5]), made(x[5:])) and none in first(made(x.copy()), x)
+
+
+def test_an_instance_whose_dict_was_never_made_keeps_none() -> None:
+    one, other = Holds([1]), Holds([1])
+    assert first(one, other) == (
+        "Two Holds objects with equal attributes and no mutable object in common: a change of one is not seen"
+        " in the other."
+    )
+    layers = [inspector.inspect(one).materialization.layers for one in (one, other)]
+    assert all("attributes without a dict" in str(layer) for layer in layers)
+    assert (
+        first([one], [other])
+        == "Two lists; no mutable object is in both: a change of one is not seen in the other."
+    )
+    assert first([lambda: one], [one]).startswith("Two lists; `a[0].__closure__[0].cell_contents` is in both")
+
+
+def test_items_that_cannot_change_are_not_told_as_common() -> None:
+    assert first(["a", 1000], ["a", 1000]).startswith(
+        "Two lists with equal items and no mutable object in common"
+    )
