@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from dataclasses import dataclass
 
+from inspector.facts.amounts import counted
 from inspector.facts.answers import Answer
 from inspector.facts.buffer import Holder
 from inspector.facts.layout import Member
@@ -142,7 +143,8 @@ class Comparison:
     def __repr__(self) -> str:
         names = " and ".join((self.left, self.right) if self.right else (side.name for side in self.sides))
         said = " ".join(answer.text.replace("`", "") for answer in self.answers[:3])
-        fields = ", ".join(change.field for change in self.changes[:3]) or "none"
-        told = f"{said} " if said else ""
-        more = f"{len(self.changes)} fields differ: {fields}" if self.right else f"{len(self.pairs)} pairs"
-        return f"<Comparison of {names}: {told}{more}>"
+        fields = ", ".join(change.field for change in self.changes[:3])
+        differ = "differs" if len(self.changes) == 1 else "differ"
+        more = f"{counted(len(self.changes), 'field')} {differ}{': ' if fields else ''}{fields}"
+        told = [said, more if self.right else counted(len(self.pairs), "pair")]
+        return f"<Comparison of {names}: {' '.join(filter(None, told))}>"

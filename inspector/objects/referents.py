@@ -18,3 +18,11 @@ def referents(objects: Sequence[Any]) -> list[Any]:
     modules = [x for x in objects if issubclass(type(x), ModuleType)]
     others = [x for x in objects if not issubclass(type(x), ModuleType)] if modules else objects
     return [*gc.get_referents(*others), *map(_NAMESPACE, modules)]
+
+
+def is_full(x: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether no item of an exact list or tuple is NULL, as C code that still makes one leaves them.
+
+    Reading a NULL item ends the process.
+    """
+    return len(referents((x,))) == len(x)

@@ -108,7 +108,8 @@ class Model:
 def test_a_container_weighs_what_it_holds(made: Any) -> None:
     held = made([np.ones(1_000_000), np.ones(1_000_000)])
     first = inspector.inspect(held).answers.rows[0]
-    assert re.fullmatch(r"16 MB in all, nearly all in 2 arrays( of its `.args\[0\]`)?\.", first.text)
+    of = r"( of its `\.(args\[0\]|weights)`)?"
+    assert re.fullmatch(rf"16 MB in all, nearly all in 2 arrays{of}\.", first.text)
     assert 16_000_000 < first.costs_bytes < 16_010_000
 
 

@@ -1,6 +1,7 @@
 """Two containers or instances: what both keep, by identity and by the memory of their arrays."""
 
 # SPDX-License-Identifier: MIT
+import ctypes
 import re
 from collections.abc import Callable
 from functools import partial
@@ -70,3 +71,25 @@ def test_items_that_cannot_change_are_not_told_as_common() -> None:
     assert first(["a", 1000], ["a", 1000]).startswith(
         "Two lists with equal items and no mutable object in common"
     )
+
+
+def test_lists_that_c_code_has_not_filled_are_not_read() -> None:
+    """Reading one of their items ends the process."""
+    new = ctypes.pythonapi.PyList_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_ssize_t]
+    unseen = "no mutable object is in both. Inside `list` was not looked."
+    assert first(new(3), new(2)) == f"Two lists; {unseen}"
+    assert first(Holds(new(3)), Holds(new(2))) == f"Two Holds objects; {unseen}"
+
+
+def test_an_instance_tells_which_attribute_keeps_most() -> None:
+    held = Holds(np.zeros(100_000))
+    said = "800 kB in all, nearly all in its `.kept`: an ndarray float64 (100000,)."
+    assert inspector.inspect(held, name="held").answers.rows[0].text == said
+
+    class Rows(list[Any]):
+        pass
+
+    rows = Rows([np.zeros(1000)])
+    rows.meta = bytes(100_000)  # type: ignore[attr-defined]
+    assert [item.key for item in inspector.inspect(rows).contents.items] == [".meta", "[0]"]

@@ -21,10 +21,11 @@ from inspector.facts.unknown import Address
 from inspector.objects.classes import full_name, is_heap_type, type_bases
 from inspector.objects.layers.plain import INSTANCES, plain
 from inspector.objects.ownership.rows import key_text
+from inspector.objects.reach.attributes import Attribute, attributes, is_open, kept
 from inspector.objects.reach.boxes import MOST_SLOTS, Words, boxes
 from inspector.objects.reach.reached import Walked, blocks_of, distinct, has_blocks, piece_of, walked
 from inspector.objects.reach.tracebacks import variables
-from inspector.objects.referents import referents
+from inspector.objects.referents import is_full, referents
 
 if TYPE_CHECKING:  # imported for a container
     from inspector.facts.contents import Contents, Item
@@ -124,30 +125,25 @@ def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
     """(key or index, item) of an exact dict, list or tuple without empty slots; what a callable keeps."""
     if type(x) is dict:
         yield from list(islice(x.items(), MOST_PAIRS))
-    elif (type(x) is list or type(x) is tuple) and len(x) <= MOST_COPIED:
-        has_empty_slots = len(referents((x,))) != len(x)  # those cannot be copied; referents have no order
-        yield from () if has_empty_slots else enumerate(x[:MOST_PAIRS])
-    elif type(x) is functools.partial:
-        yield from ((Place(f".args[{n}]"), one) for n, one in enumerate(x.args[:MOST_PAIRS]))
-        yield from (
-            (Place(f".keywords[{name!r}]"), one) for name, one in islice(x.keywords.items(), MOST_PAIRS)
-        )
+    elif type(x) is list or type(x) is tuple:
+        if len(x) > MOST_COPIED:
+            return
+        yield from enumerate(x[:MOST_PAIRS]) if is_full(x) else ()  # a copy of empty slots is a crash, too
     elif type(x) is types.MethodType:
         yield Place(".__self__"), x.__self__
-    elif type(x) is types.SimpleNamespace:
-        kept = types.SimpleNamespace.__dict__["__dict__"].__get__(x)
-        yield from ((Place(f".{name}"), one) for name, one in islice(kept.items(), MOST_PAIRS))
     elif _is_exception(type(x)):
         yield from ((Place(f"{name} of {function}"), one) for name, function, one in variables(x))
         yield from ((Place(f".args[{n}]"), one) for n, one in enumerate(_ARGS.__get__(x)[:MOST_PAIRS]))
-        own = (one for one in referents((x,)) if type(one) is dict)
-        yield from ((Place(f".{key}"), one) for held in own for key, one in islice(held.items(), MOST_PAIRS))
+        yield from ((Place(f".{name}"), one) for name, one in islice(attributes(x), MOST_PAIRS))
     elif type(x) is types.FunctionType:
         for name, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=False):
             yield from ((Place(name), one) for one in referents((cell,)))
         yield from ((Place(f"{name}="), one) for name, one in _defaults(x) if _is_sized(one))
     elif any(type(x) is one for one in (*_WRAPPERS, *ITERATORS)):
         yield from ((Place(), one) for one in referents((x,)))
+    elif is_open(type(x)) or any(type(x) is one for one in (functools.partial, types.SimpleNamespace)):
+        rows = islice(kept(x, MOST_PAIRS), MOST_PAIRS)
+        yield from ((Place(f".{key}") if type(key) is Attribute else key, one) for key, one in rows)
 
 
 def _defaults(x: types.FunctionType) -> Iterator[tuple[str, Any]]:

@@ -1,8 +1,7 @@
 """What two containers or instances both reach, whose arrays share memory, whether they are equal."""
 
 # SPDX-License-Identifier: MIT
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, SimpleNamespace
@@ -12,10 +11,9 @@ from inspector import _native
 from inspector.adapters.registry import adapter_of
 from inspector.facts.comparison import Nested
 from inspector.facts.unknown import Unknown
-from inspector.objects.classes import type_bases, type_module, type_name
-from inspector.objects.layers.plain import is_python
+from inspector.objects.classes import type_module, type_name
 from inspector.objects.layers.values import is_value
-from inspector.objects.reach.attributes import Attribute, attributes
+from inspector.objects.reach.attributes import READS_ATTRIBUTES, STORES, Attribute, is_open, is_whole, kept
 from inspector.objects.reach.reached import has_blocks
 from inspector.objects.sharing.meetings import Blocks, common, every_block, meetings, total_of
 
@@ -24,11 +22,8 @@ MOST_ITEMS: Final = 5_000
 MOST_NAMED: Final = 8
 MOST_ARRAYS: Final = 500
 """Arrays that are compared by their memory, of each of the two."""
-_STORES: Final = (dict, list, tuple, deque)
-_KEYED: Final = frozenset(map(id, (*_STORES, SimpleNamespace, partial, FunctionType, MethodType)))
+_KEYED: Final = frozenset(map(id, (*STORES, SimpleNamespace, partial, FunctionType, MethodType)))
 """Types by their addresses: the hash of a class may be a user's code."""
-_READS_ATTRIBUTES: Final = "attributes_of" in vars(_native)
-"""A free-threaded CPython has no way to read all attributes of an instance without running code."""
 _ATOMS: Final = frozenset(map(id, (int, float, complex, bool, str, bytes, type(None))))
 """Their exact objects never change, and compare without code of a user."""
 _CONSTANT: Final = _ATOMS | frozenset(
@@ -102,9 +97,9 @@ class _Reached:
             if kind not in _CONSTANT and not is_value(type(x)):
                 self.steps[id(x)], self._above[id(x)] = steps, above
                 above = id(x)
-            if _is_open(type(x)):
+            if _is_open(type(x)) and is_whole(x):
                 waiting += [(value, (steps, key), above) for key, value in self._items(x)][::-1]
-            elif not (kind in _CONSTANT | _WHOLE or is_value(type(x)) or self._is_array(x, steps)):
+            elif not (kind in (_CONSTANT | _WHOLE) - _KEYED or is_value(type(x)) or self._is_array(x, steps)):
                 self.closed[type_name(type(x))] = None
 
     def _is_array(self, x: Any, steps: Steps) -> bool:
@@ -121,7 +116,7 @@ class _Reached:
     def _items(self, x: Any) -> list[tuple[Any, Any]]:
         """Those that are no atoms, of the first that may still be looked at."""
         left = MOST_ITEMS - self.looked
-        rows = list(islice(_pairs(x), left + 1))
+        rows = list(islice(kept(x, left + 1), left + 1))
         self.is_complete &= len(rows) <= left
         rows = rows[:left]
         self.looked += len(rows)
@@ -137,26 +132,9 @@ class _Reached:
 
 def _is_open(kind: type) -> bool:
     """Whether all that its objects keep is found without code of a user."""
-    if not _READS_ATTRIBUTES:
-        return any(kind is one for one in _STORES)
-    if id(kind) in _KEYED or id(kind) in _CONSTANT | _WHOLE:
-        return id(kind) in _KEYED
-    return (
-        kind is not object
-        and adapter_of(kind) is None
-        and is_python(kind, *_STORES, OrderedDict, defaultdict)
-    )
-
-
-def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
-    """Items as C code keeps them, whatever a subclass makes of them; then attributes."""
-    store: Any = next((base for base in type_bases(type(x)) if any(base is one for one in _STORES)), None)
-    if store is dict:
-        yield from list(islice(dict.items(x), MOST_ITEMS + 1))
-    elif store is not None:
-        yield from enumerate(islice(store.__iter__(x), MOST_ITEMS + 1))
-    if not any(type(x) is one for one in _STORES):
-        yield from attributes(x)
+    if not READS_ATTRIBUTES or id(kind) not in _KEYED | _CONSTANT | _WHOLE:
+        return is_open(kind)
+    return id(kind) in _KEYED
 
 
 def _path(name: str, steps: Steps) -> str:
@@ -180,10 +158,14 @@ def _equal(one: Any, other: Any) -> tuple[bool | Unknown, Steps | None]:
         if kinds <= _ATOMS:
             if len(kinds) > 1 or x != y:
                 return False, steps
-        elif len(kinds) > 1 or not (id(type(x)) in _KEYED or (_is_open(type(x)) and not steps)):
+        elif (
+            len(kinds) > 1
+            or not (is_whole(x) and is_whole(y))
+            or not (id(type(x)) in _KEYED or (_is_open(type(x)) and not steps))
+        ):
             unknown = True  # what `==` says of two instances is their class's own code
         else:
-            mine, theirs = (list(islice(_pairs(one), left)) for one in (x, y))
+            mine, theirs = (list(islice(kept(one, left), left)) for one in (x, y))
             left -= len(mine)
             if len(mine) != len(theirs):
                 return False, steps

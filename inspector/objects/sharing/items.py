@@ -12,6 +12,7 @@ from inspector.adapters.base import Elements
 from inspector.adapters.registry import adapter_of
 from inspector.facts.comparison import Values
 from inspector.facts.strides import is_contiguous
+from inspector.objects.referents import is_full
 
 MOST_ITEMS = 100_000
 """Items that are compared; longer lists are compared to this number."""
@@ -25,7 +26,7 @@ def items(a: _native.Subject, b: _native.Subject, shown: bool) -> Values | None:
     """Two exact lists or tuples, two exact dicts, or two plain values; None for anything else."""
     kinds = {type(a.get()), type(b.get())}
     if kinds <= {list, tuple}:
-        return _compared(a.get(), b.get())
+        return _compared(a.get(), b.get()) if is_full(a.get()) and is_full(b.get()) else None
     if kinds == {dict}:
         return _compared(list(a.get().values()), list(b.get().values()))
     if len(kinds) == 1 and kinds <= set(_ATOMS):
@@ -69,6 +70,8 @@ def inside(names: Sequence[str], subjects: Sequence[_native.Subject], owners: Se
 def _item(name: str, holder: _native.Subject, address: int) -> str:
     x = holder.get()
     if type(x) in (list, tuple):
+        if not is_full(x):
+            return ""
         place = next((n for n, one in enumerate(islice(x, MOST_ITEMS)) if id(one) == address), None)
         return "" if place is None else f"{name}[{place}]"
     if type(x) is dict:
