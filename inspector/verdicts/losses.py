@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from inspector.facts.conversion import Loss, LossEvidence
@@ -48,15 +48,26 @@ def losses(
     known = {(loss.rule, _place(loss)) for loss in found}
     found += [loss for loss in of_calls if (loss.rule, _place(loss)) not in known]
     places = {(loss.rule, _place(loss)[:2]) for loss in found}
-    values = {(loss.rule, loss.before, loss.after) for loss in found}  # a function's, told in its own line
+    told = _told_by_calls(found, named[1])
     found += [
         loss
         for loss in by_values
-        if not loss.function
-        and (loss.rule, _place(loss)[:2]) not in places
-        and (loss.rule, loss.before, loss.after) not in values
+        if not loss.function and (loss.rule, _place(loss)[:2]) not in places and not told(loss)
     ]
     return tuple(sorted(found, key=lambda loss: (RANKS.index(loss.rule), -loss.lost * loss.times)))
+
+
+def _told_by_calls(found: Sequence[Loss], bound: Sequence[Bound]) -> Callable[[Loss], bool]:
+    """Whether a function that the loss's statement called has told it in its own line: of a statement that
+    called none of the user's, only a lambda has, whose body is no statement."""
+    every = {(loss.rule, loss.before, loss.after) for loss in found}
+    of_lambdas = {
+        (loss.rule, loss.before, loss.after) for loss in found if str(loss.site.function).endswith("<lambda>")
+    }
+    calling = {(one.file, one.line) for one in bound if not one.alone}
+    return lambda loss: (
+        (loss.rule, loss.before, loss.after) in (every if _place(loss)[:2] in calling else of_lambdas)
+    )
 
 
 def _place(loss: Loss) -> tuple[object, ...]:

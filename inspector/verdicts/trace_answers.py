@@ -138,7 +138,9 @@ def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
     found = [(row, loss) for row in rows for loss in row.losses if not loss.is_asked_for]
     if found:
         row, loss = min(found, key=lambda one: RANKS.index(one[1].rule))
-        text = f"{_changed(loss)} in line {row.site.line}: {_pair(loss)}."
+        others = len({(one.site.file, one.site.line) for one, _ in found}) - 1
+        lose = f"; {counted(others, 'other line')} {'loses' if others == 1 else 'lose'} values too"
+        text = f"{_changed(loss)} in line {row.site.line}: {_pair(loss)}{lose if others else ''}."
         yield answer("values-changed", text, "statements.rows")
 
 

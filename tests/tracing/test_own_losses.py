@@ -57,3 +57,26 @@ def test_a_loss_is_told_of_the_users_values(line: str, is_told: bool, tmp_path: 
     told = [one for row in trace.statements.rows for one in row.losses]
     said = [one.slug for one in trace.report.facts["answers"].rows if one.slug == "values-changed"]
     assert (bool(told), bool(said)) == (is_told, is_told)
+
+
+def test_two_lines_that_lose_the_same_values_are_both_told(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    path = tmp_path / "app.py"
+    path.write_text(
+        "import numpy as np, pandas as pd\n"
+        "def main():\n"
+        "    big = 10**16 + 1\n"
+        "    left = pd.DataFrame({'k': [1, 2]})\n"
+        "    right = pd.DataFrame({'k': [1], 'id': [big]})\n"
+        "    made = as_float(big)\n"
+        "    return left.merge(right, how='left', on='k')\n"
+        "def as_float(x):\n"
+        "    return np.array([x], dtype=float)\n"
+        "main()\n"
+    )
+    with inspector.trace() as trace:
+        exec(compile(path.read_text(), str(path), "exec"), {})
+    told = {row.site.line for row in trace.statements.rows for loss in row.losses}
+    assert told == {7, 9}
+    (said,) = (one for one in trace.report.facts["answers"].rows if one.slug == "values-changed")
+    assert said.text.endswith("; 1 other line loses values too.")

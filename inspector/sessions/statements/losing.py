@@ -35,7 +35,7 @@ class Losing:
     ) -> Iterator[Loss]:
         """The losses, once it has ended.
 
-        `bound`: its targets' values; `new`: those that it made; `value`: what it returned.
+        `bound`: what it bound or returned; `new`: of that what it made; `value`: what it returned.
         """
         yield from self._rounded
         if self._expected is not None:

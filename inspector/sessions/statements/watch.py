@@ -203,7 +203,9 @@ class StatementWatch:
         for path, value in bound:
             self._note(running, frame, path, value)
         new = [value for path, value in bound if running.targets.get(path) != id(value)]
-        self._lose(running.losing.found(frame, running.operands, [one for _, one in bound], new, value))
+        returned = [value] if running.written.kind == "return" and value is not None else []
+        had = [one for _, one in bound]
+        self._lose(running.losing.found(frame, running.operands, [*had, *returned], [*new, *returned], value))
 
     def _note(self, running: _Open, frame: FrameType, target: str, value: Any) -> None:
         written = running.written
