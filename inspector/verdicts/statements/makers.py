@@ -35,7 +35,7 @@ def telling(value: Bound, made: Sequence[ByteEvidence]) -> list[Copy]:
     of its own does not, nor does a copy of less than the value's largest part, as of a mask, nor one whose
     memory another call made anew."""
     if not value.operands or not value.ranges or value.relation == "unknown":
-        return [judged(found) for found in made]
+        return [judged(found) for found in made if _of_kind(found, value)]
     largest = max(value.ranges, key=lambda one: one.bytes)
     of_all = [(found, judged(found)) for found in made if _lie_in(_made(found), (largest,))]
     others = [copy for _, copy in of_all if copy.verdict == "computed" or _is_guess(copy)]
@@ -55,8 +55,7 @@ def _is_guess(copy: Copy) -> bool:
 
 def _of_operand(found: ByteEvidence, value: Bound) -> bool:
     """Whether what a call copied is an operand, or lies in one, and is of the value's kind."""
-    made = {one.kind for one in _made(found)} - {""}
-    if made and (value.objects != ("O" in made) or (_NUMBERS.search(value.what) and made <= set("mM"))):
+    if not _of_kind(found, value):
         return False
     given = [one for one in found.call.arguments if one.spans or one.item_type or one.items]
     if any(place.start == one.address for one in given for place in value.operands):  # a list
@@ -64,6 +63,14 @@ def _of_operand(found: ByteEvidence, value: Bound) -> bool:
     mine = [one for one in given if _lie_in(one.spans, value.operands)]
     alike = _types(given) & _types([found.call.result])
     return bool(mine) and (not alike or bool(alike & _types(mine)))  # else another argument was copied
+
+
+def _of_kind(found: ByteEvidence, value: Bound) -> bool:
+    """Whether what a call made has elements as the value has: it may be freed, and the value lie there."""
+    made = {one.kind for one in _made(found)} - {""}
+    return not made or (
+        value.objects == ("O" in made) and not (_NUMBERS.search(value.what) and made <= set("mM"))
+    )
 
 
 def _types(some: Sequence[Value | Unknown]) -> set[tuple[str, int]]:
