@@ -21,7 +21,7 @@ from inspector.facts.unknown import Address
 from inspector.objects.classes import full_name, is_heap_type, type_bases
 from inspector.objects.layers.plain import INSTANCES, plain
 from inspector.objects.ownership.rows import key_text
-from inspector.objects.reach.attributes import Attribute, attributes, is_open, kept
+from inspector.objects.reach.attributes import Attribute, attributes, is_open, is_whole, kept
 from inspector.objects.reach.boxes import MOST_SLOTS, Words, boxes
 from inspector.objects.reach.reached import Walked, blocks_of, distinct, has_blocks, piece_of, walked
 from inspector.objects.reach.tracebacks import variables
@@ -142,7 +142,7 @@ def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
     elif any(type(x) is one for one in (*_WRAPPERS, *ITERATORS)):
         yield from ((Place(), one) for one in referents((x,)))
     elif is_open(type(x)) or any(type(x) is one for one in (functools.partial, types.SimpleNamespace)):
-        rows = islice(kept(x, MOST_PAIRS), MOST_PAIRS)
+        rows = islice(kept(x, MOST_PAIRS) if is_whole(x) else (), MOST_PAIRS)
         yield from ((Place(f".{key}") if type(key) is Attribute else key, one) for key, one in rows)
 
 

@@ -40,11 +40,11 @@ def is_open(kind: type) -> bool:
 
 
 def kept(x: Any, most: int) -> Iterator[tuple[Any, Any]]:
-    """(key or index, item), then (Attribute, value): the first `most` items, none if not `is_whole`."""
+    """(key or index, item), then (Attribute, value): the first `most` items of what `is_whole`."""
     store: Any = _store(x)
     if store is dict:
         yield from list(islice(dict.items(x), most))
-    elif store is not None and is_whole(x):
+    elif store is not None:
         yield from enumerate(islice(store.__iter__(x), most))
     if not any(type(x) is one for one in STORES):
         yield from attributes(x)
@@ -55,7 +55,7 @@ def is_whole(x: Any) -> bool:
     store = _store(x)
     if store is not list and store is not tuple:
         return True
-    if not READS_ATTRIBUTES:
+    if type(x) is store or not READS_ATTRIBUTES:
         return is_full(x)
     at = id(x) + tuple.__basicsize__
     if store is list:

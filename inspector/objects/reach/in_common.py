@@ -87,19 +87,22 @@ class _Reached:
         """(address, where it is, its blocks) of those whose bytes are all known."""
         self.looked, self.is_complete = 0, True
         waiting: list[tuple[Any, Steps, int]] = [(root, (), 0)]
-        seen = set[int]()
+        seen, kinds = set[int](), dict[int, tuple[bool, bool]]()
         while waiting:
             x, steps, above = waiting.pop()
             kind = id(type(x))
             if id(x) in seen:
                 continue
             seen.add(id(x))
-            if kind not in _CONSTANT and not is_value(type(x)):
+            if kind not in kinds:
+                kinds[kind] = (_is_open(type(x)), kind in _CONSTANT or is_value(type(x)))
+            opens, is_constant = kinds[kind]
+            if not is_constant:
                 self.steps[id(x)], self._above[id(x)] = steps, above
                 above = id(x)
-            if _is_open(type(x)) and is_whole(x):
+            if opens and is_whole(x):
                 waiting += [(value, (steps, key), above) for key, value in self._items(x)][::-1]
-            elif not (kind in (_CONSTANT | _WHOLE) - _KEYED or is_value(type(x)) or self._is_array(x, steps)):
+            elif opens or not (kind in _WHOLE or is_constant or self._is_array(x, steps)):
                 self.closed[type_name(type(x))] = None
 
     def _is_array(self, x: Any, steps: Steps) -> bool:
