@@ -51,7 +51,7 @@ class RObject:
     """REF has its highest value: R copies before each write."""
     attributes: tuple[str, ...]
     values: tuple[str, ...]
-    """The first elements, where there are any in memory."""
+    """The first elements that are in memory: levels of a factor, dates; of a list its items' types."""
     lazy: LazyState | Unknown
     """Unknown: the object is no ALTREP."""
     held_by: tuple[str, ...]
@@ -60,6 +60,8 @@ class RObject:
     """Environments that were looked in."""
     shared_with: tuple[str, ...]
     """Python objects over the same bytes."""
+    classes: tuple[str, ...] = ()
+    """The attribute `class`."""
 
 
 @dataclass(frozen=True, slots=True)

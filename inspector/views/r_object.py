@@ -21,8 +21,9 @@ def of_r_object(fact: RObject) -> tuple[Block, ...]:
 
 
 def title(fact: RObject) -> str:
-    """ "integer(1,000,000)", "closure"."""
-    return fact.type if isinstance(fact.length, Unknown) else f"{fact.type}({fact.length:,})"
+    """ "integer(1,000,000)", "closure", "factor, integer(3)"."""
+    of = f"{fact.classes[0]}, " if fact.classes else ""
+    return of + (fact.type if isinstance(fact.length, Unknown) else f"{fact.type}({fact.length:,})")
 
 
 def _rows(fact: RObject) -> Iterator[Line]:

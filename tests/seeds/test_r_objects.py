@@ -75,6 +75,14 @@ def test_holders_values_and_shared_bytes(cards: dict[str, str]) -> None:
     assert "x integer(1,000,000), compact sequence" in memory and "136 B 4.0 MB" in memory
 
 
+def test_elements_are_shown_as_their_class_prints_them(cards: dict[str, str]) -> None:
+    assert "factor, integer(4) " in cards["factor"] and " values low high NA low bytes" in cards["factor"]
+    assert " values 2026-02-28 NA bytes" in cards["dates"]
+    assert " values 2026-02-28 23:59:01 UTC NA bytes" in cards["times"]
+    assert "data.frame, list(2) " in cards["frame"]
+    assert " values a=double(2) b=character(2) bytes" in cards["frame"]
+
+
 def test_lazy_classes_of_r_and_of_a_package(cards: dict[str, str]) -> None:
     assert "over a compact sequence 1 : 10 (ALTREP): 1 of 10 elements are made so far" in cards["strings"]
     assert 'values (not made) (not made) "3"' in cards["strings"]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from inspector.facts.lazy_trace import LazyVector
 from inspector.facts.r_object import RMemory, RNamed, RObject
 from inspector.facts.unknown import Address, Unknown
-from inspector.objects.layouts import r_altrep, r_vectors
+from inspector.objects.layouts import r_altrep, r_elements, r_vectors
 from inspector.objects.layouts.r_calls import given_by_r
 from inspector.objects.layouts.r_objects import (
     DATA,
@@ -61,6 +61,7 @@ def r_object(
         held_by=tuple(_holders(address, environments)),
         looked_in=len(environments),
         shared_with=tuple(shared_with),
+        classes=tuple(r_elements.classes(found)),
     )
 
 
@@ -80,11 +81,25 @@ def elements_span(address: int) -> tuple[int, int] | None:
 
 def _values(found: Header) -> Iterator[str]:
     plain = r_vectors.plain_of(found)
-    if plain is None or plain.type in (LIST, 20):
-        return
-    yield from (r_altrep.text(plain, at) for at in range(min(plain.first, VALUES)))
-    if plain.first > VALUES:
+    if found.type in (LIST, 20):
+        yield from _kinds(found)
+    elif plain is not None:
+        yield from r_elements.shown(found, range(min(plain.first, VALUES)))
+    if plain is not None and plain.first > VALUES:
         yield "…"
+
+
+def _kinds(found: Header) -> Iterator[str]:
+    """The items of a list by name and type: "a=double(3)"."""
+    pointers = (r_vectors.elements(found) or ())[:VALUES]
+    names = r_vectors.texts(r_vectors.attributes(found).get("names"), VALUES)
+    for at, address in enumerate(pointers):
+        one = header(int(address))
+        if one is not None:
+            count = r_altrep.length(one)
+            size = "" if isinstance(count, Unknown) else f"({count:,})"
+            name = f"{names[at]}=" if at < len(names) and names[at] else ""
+            yield f"{name}{WORDS.get(one.type, 'object')}{size}"
 
 
 def _holders(address: int, environments: Sequence[tuple[str, int]]) -> Iterator[str]:
