@@ -110,6 +110,8 @@ class Nested:
     """Names of types that both may reach and whose objects were not looked into."""
     sharing: tuple[tuple[str, str], ...] = ()
     """Paths, in the left and in the right object, of different arrays that have bytes in common."""
+    of_class: tuple[str, ...] = ()
+    """Attributes of a class of both, whose values can change and which neither has for itself."""
 
 
 NO_CONTAINERS = Unknown("lists, tuples and dicts are looked into")

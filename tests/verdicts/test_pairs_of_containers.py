@@ -67,6 +67,20 @@ def test_an_instance_whose_dict_was_never_made_keeps_none() -> None:
     assert first([lambda: one], [one]).startswith("Two lists; `a[0].__closure__[0].cell_contents` is in both")
 
 
+def test_what_a_class_keeps_for_its_instances_is_in_both() -> None:
+    class Keeps:
+        seen: list[int] = []  # noqa: RUF012  what this is about
+        limit = 3
+
+        def __init__(self, own: bool) -> None:
+            if own:
+                self.seen = []
+
+    told = "Two Keeps objects; both have `seen` of their class: a change of it is seen in both"
+    assert first(Keeps(False), Keeps(False)).startswith(told.replace(";", " with equal attributes;"))
+    assert "no mutable object in common" in first(Keeps(True), Keeps(True))
+
+
 def test_items_that_cannot_change_are_not_told_as_common() -> None:
     assert first(["a", 1000], ["a", 1000]).startswith(
         "Two lists with equal items and no mutable object in common"

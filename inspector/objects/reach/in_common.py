@@ -1,7 +1,8 @@
 """What two containers or instances both reach, whose arrays share memory, whether they are equal."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType, SimpleNamespace
@@ -11,9 +12,17 @@ from inspector import _native
 from inspector.adapters.registry import adapter_of
 from inspector.facts.comparison import Nested
 from inspector.facts.unknown import Unknown
-from inspector.objects.classes import type_module, type_name
+from inspector.objects.classes import type_bases, type_module, type_name, type_namespace
 from inspector.objects.layers.values import is_value
-from inspector.objects.reach.attributes import READS_ATTRIBUTES, STORES, Attribute, is_open, is_whole, kept
+from inspector.objects.reach.attributes import (
+    READS_ATTRIBUTES,
+    STORES,
+    Attribute,
+    attributes,
+    is_open,
+    is_whole,
+    kept,
+)
 from inspector.objects.reach.reached import has_blocks
 from inspector.objects.sharing.meetings import Blocks, common, every_block, meetings, total_of
 
@@ -31,6 +40,7 @@ _CONSTANT: Final = _ATOMS | frozenset(
 )
 _WHOLE: Final = frozenset(map(id, (set, bytearray)))
 """Their objects keep nothing that could be changed by another way than through them."""
+_CHANGES: Final = _WHOLE | frozenset(map(id, (list, dict, deque)))
 _NOT_COMPARED: Final = Unknown("objects of other types, and very many items, are not compared")
 Steps = tuple[Any, ...]
 """(the steps before, a key or an index); () of the container itself."""
@@ -57,6 +67,7 @@ def nested(a: _native.Subject, b: _native.Subject, names: Sequence[str]) -> Nest
         complete=mine.is_complete and theirs.is_complete,
         closed=closed[:MOST_NAMED],
         sharing=tuple((_path(names[0], left), _path(names[1], right)) for left, right in sharing),
+        of_class=tuple(dict.fromkeys(_of_class(one, other)))[:MOST_NAMED],
     )
 
 
@@ -72,6 +83,20 @@ def _sharing(mine: "_Reached", theirs: "_Reached") -> list[tuple[Steps, Steps]]:
         elif any(isinstance(count, Unknown) for count in bytes_):
             mine.closed[rows[left][2][0].exporter] = None
     return found
+
+
+def _of_class(one: Any, other: Any) -> Iterator[str]:
+    """Attributes of common classes, with values that can change, that neither has for itself."""
+    if not all(is_open(type(x)) and id(type(x)) not in _KEYED for x in (one, other)):
+        return
+    own = {name for x in (one, other) for name, _ in attributes(x)}
+    theirs = type_bases(type(other))
+    for base in type_bases(type(one)):
+        values = type_namespace(base).items() if any(base is each for each in theirs) else ()
+        for name, value in values:
+            is_public = type(name) is str and name[:1] != "_" and name not in own
+            if is_public and (id(type(value)) in _CHANGES or has_blocks(type(value))):
+                yield name
 
 
 class _Reached:

@@ -103,6 +103,10 @@ def _nested(found: Comparison, inside: Nested, kinds: str) -> Answer:
         more = f", and {len(inside.sharing) - 1:,} more pairs" if len(inside.sharing) > 1 else ""
         both = f"{code(left)} and {code(right)} share memory{more}"
         return answer("common-bytes", f"{kinds}; {both}{differs}.", found, evidence)
+    if inside.of_class:
+        one = "it" if len(inside.of_class) == 1 else "one of them"
+        both = f"both have {listed(inside.of_class)} of their class: a change of {one} is seen in both"
+        return answer("common-items", f"{kinds}{items}; {both}{differs}.", found, evidence)
     among = "" if inside.complete else f" among the first {inside.looked:,} items of each"
     rest = [] if inside.complete else ["the other items"]
     nothing = Nothing(
