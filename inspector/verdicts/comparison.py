@@ -8,6 +8,7 @@ from dataclasses import is_dataclass, replace
 from typing import Any, cast
 
 from inspector.facts.amounts import counted
+from inspector.facts.answers import Answer
 from inspector.facts.comparison import Change, Comparison
 from inspector.facts.sharing import Sharing
 from inspector.facts.unknown import Address, Unknown
@@ -49,6 +50,9 @@ def live(
     why = together if isinstance(together, Unknown) else SAVED
     found = Comparison(names[0], names[1], why, changes, Sharing(why, why, ()))
     found = replace(found, **more)
+    if isinstance(together, Unknown):
+        said = f"What they share is not known: {together.reason}."
+        return replace(found, answers=(Answer("sharing-unknown", said, False, tuple(names), (), "", 0),))
     return replace(found, answers=answers(found))
 
 

@@ -278,6 +278,12 @@ def test_nothing_is_said_of_what_is_not_known() -> None:
 
 
 @pytest.mark.quick
+def test_a_probe_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.objects.probes.pair.laid", lambda subject: 1 / 0)
+    assert first([1], [2]) == "What they share is not known: the probe failed with ZeroDivisionError."
+
+
+@pytest.mark.quick
 def test_names_are_those_of_the_call() -> None:
     prices = distinct(10)
     found = inspector.compare(prices, prices[::2])
