@@ -166,3 +166,17 @@ def test_numeric_spans_leave_out_what_may_hold_references() -> None:
     structs = np.zeros(100_000, [("a", "f8"), ("o", object)])
     (span,) = numeric_spans([numbers, numbers[5:], objects, structs, [], 5, np.zeros(3)])
     assert (span.start, span.bytes) == (numbers.ctypes.data, numbers.nbytes)
+
+
+def test_loading_the_adapters_keeps_nothing_of_the_first_object() -> None:
+    """A self test that leaves a cycle of frames would keep the object until the collector runs."""
+    program = (
+        "import gc, sys\n"
+        "gc.disable()\n"
+        "import inspector\n"
+        "rows = [type('Subject', (), {})()]\n"
+        "before = sys.getrefcount(rows[0])\n"
+        "inspector.inspect(rows[0])\n"
+        "assert sys.getrefcount(rows[0]) == before\n"
+    )
+    printed("-c", program)
