@@ -279,7 +279,8 @@ class Agent:
             return
         thread.switch()
         if self.collection is not None:
-            self.collection.record(name, lambda _: ())
+            values = self.collection.reader.native_values()
+            self.collection.record(name, lambda frame: values.arguments(frame, None))
         gdb.execute("continue &", to_string=True)
 
     def _look(self) -> None:
