@@ -11,8 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection
-from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
 from inspector import _native
 from inspector.ledger.owners import OWN_CODE
@@ -33,9 +32,8 @@ _SHIFTS: Final = (0, 3, 4)
 _FARTHEST: Final = 1 << 32 + max(_SHIFTS)
 _ELF_BYTES: Final = 64
 _HEADERS_AT: Final = 56
-_HEADERS: Final = Struct("<H")
-_HEADER: Final = Struct("<IIQQQQQQ")
-"""A row of the program headers (elf(5)): type, flags, offset, address, ..., bytes in memory, alignment."""
+_HEADER_BYTES: Final = 56
+"""Of a program header (elf(5))."""
 _LOADED: Final = 1
 _WRITABLE: Final = 2
 
@@ -85,10 +83,27 @@ def _static(path: str) -> list[tuple[int, int]]:
     if found is None:
         return []
     _, bias, _, head = found
-    count = min(_HEADERS.unpack_from(head, _HEADERS_AT)[0], (len(head) - _ELF_BYTES) // _HEADER.size)
-    rows = (_HEADER.unpack_from(head, _ELF_BYTES + at * _HEADER.size) for at in range(count))
-    own = ((bias + row[3], row[6]) for row in rows if row[0] == _LOADED and row[1] & _WRITABLE)
+    count = int.from_bytes(head[_HEADERS_AT : _HEADERS_AT + 2], "little")
+    stop = min(len(head), _ELF_BYTES + count * _HEADER_BYTES)
+    rows = (_header(head[at : at + _HEADER_BYTES]) for at in range(_ELF_BYTES, stop, _HEADER_BYTES))
+    own = [(bias + row.address, row.bytes) for row in rows if row.kind == _LOADED and row.flags & _WRITABLE]
     return [(at & -_WORD, at + size) for at, size in own]
+
+
+class _Header(NamedTuple):
+    """Of a program header what is asked."""
+
+    kind: int
+    flags: int
+    address: int
+    bytes: int
+    """In memory, with what is zeroed when the file is loaded."""
+
+
+def _header(raw: bytes) -> _Header:
+    """Without `struct`: its import would be watched as one of the user's."""
+    words = [int.from_bytes(raw[at : at + 8], "little") for at in range(0, len(raw), 8)]
+    return _Header(words[0] & _HALF, words[0] >> 32, words[2], words[5])
 
 
 def _blocks(words: Collection[int]) -> list[tuple[int, int]]:
