@@ -10,6 +10,7 @@ from inspector.facts.unknown import Unknown
 
 MOST_LINES: Final = 5
 STEALING: Final = ("stolen", "stolen on failure")
+_HEADERS: Final = (".h", ".hpp", ".hh", ".hxx")
 OBTAINING: Final = ("new", "stored", "replaced")
 _NOTES: Final = {
     "new": "a new reference, yours",
@@ -136,7 +137,8 @@ def may_have_lost(obj: Suspect, last: Touch) -> tuple[Touch, ...]:
     """The calls up to `last`, one of which took the reference that is lost; () where counts were not noted.
 
     Compiled code releases without a call. Where a call found no more references than were handed on before
-    it, all that were taken before it had been released.
+    it, all that were taken before it had been released. What a header of a binding took is told only where
+    nothing else took one.
     """
     found: list[Touch] = []
     handed_on = 0
@@ -146,4 +148,8 @@ def may_have_lost(obj: Suspect, last: Touch) -> tuple[Touch, ...]:
                 return ()
             found = [touch] if touch.count - 1 <= handed_on else [*found, touch]
         handed_on += touch.role in ("kept", *STEALING)
-    return tuple(found)
+    return tuple(touch for touch in found if not _is_in_header(touch)) or tuple(found)
+
+
+def _is_in_header(touch: Touch) -> bool:
+    return str(touch.source).rpartition(":")[0].endswith(_HEADERS)

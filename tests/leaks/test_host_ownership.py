@@ -88,7 +88,12 @@ def test_an_honest_owner_is_not_accused(of: str, tmp_path: Path) -> None:
     assert judged(tmp_path, of) == []
 
 
-@pytest.mark.parametrize("of", ["number", "text"])
+FREE_LIST = pytest.mark.skipif(
+    sys.version_info >= (3, 14), reason="not on CPython 3.14: a freed int goes to a list that no hook sees"
+)
+
+
+@pytest.mark.parametrize("of", [pytest.param("number", marks=FREE_LIST), "text"])
 def test_a_lent_reference_taken_as_owned(of: str, tmp_path: Path) -> None:
     """Without the ledger's placeholder the second release is written into a freed block."""
     (one,) = judged(tmp_path, of, LENT="owned")

@@ -139,7 +139,8 @@ QUESTIONS = [
         "nanobind#69",
         "import bindings\nmade = bindings.made_by('nanobind')",
         "%%inspect_leaks -m made_by_nanobind\nw = made.Holder()\nw.held = [w]\ndel w",
-        "One list is lost, with 96 B: a cycle through made_by_nanobind.Holder, which has no tp_traverse",
+        "One list is probably lost, with 96 B: a cycle through made_by_nanobind.Holder, which has no"
+        " tp_traverse",
     ),
 ]
 ALONE = ("arrow#45504",)
