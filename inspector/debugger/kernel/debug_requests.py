@@ -30,9 +30,8 @@ ASKS: Final = b'"inspector_panel"'
 """The type of a cell's message to the session (sessions/panel.py)."""
 _MAGIC: Final = MAGIC.encode()
 _RESUMES: Final = ("continue", "next", "stepIn", "stepOut")
-_ORDER_S: Final = 0.15
-"""Between an answer on control and a status on iopub that a front end shall get after it: the server that
-forwards both waits on each socket alone."""
+_ORDER_S: Final = 0.05
+"""Between an answer on control and a status on iopub that a front end shall get after it."""
 Parent = dict[str, Any]
 
 
@@ -48,8 +47,6 @@ class DebugRequests:
         self._passed: dict[str, Message] = {}
         self._late: list[Frames] = []
         """The word that a cell has ended, while a request that let it go on has no answer yet."""
-        self._answered_s = 0.0
-        """When the last request that let a cell go on was answered."""
         self._last = 0
         self._parent: Parent = {}
         self._cell: Parent = {}
@@ -102,16 +99,11 @@ class DebugRequests:
             own = {"type": "response", "request_seq": parent["content"].get("seq", 0)}
             self._channels.answer(self._made("debug_reply", {**body, **own}, parent, list(idents)))
             self._status("idle", parent)
-            if parent["content"].get("command") in _RESUMES:
-                self._answered_s = time.monotonic()
         if self._late and not self._is_resuming():
-            self._keep_order()
+            time.sleep(_ORDER_S)
             late, self._late = self._late, []
             for frames in late:
                 self._channels.publish(frames)
-
-    def _keep_order(self) -> None:
-        time.sleep(max(self._answered_s + _ORDER_S - time.monotonic(), 0))
 
     def _is_resuming(self) -> bool:
         return any(asked["content"].get("command") in _RESUMES for _, asked in self._asked.values())
@@ -175,9 +167,7 @@ class DebugRequests:
             self.tell(PANEL, **self._heard(frames)["content"])
             return True
         is_status = b'"status"' in kind
-        if is_status and b'"execute_request"' in parent and b'"idle"' in frames[-1]:
-            if self._is_resuming():
-                self._late.append(frames)
-                return True
-            self._keep_order()  # JupyterLab shows variables at this word, if no thread stands any more
+        if is_status and b'"execute_request"' in parent and b'"idle"' in frames[-1] and self._is_resuming():
+            self._late.append(frames)  # JupyterLab shows variables at this word, if no thread stands any more
+            return True
         return self._own in parent and is_status

@@ -1,7 +1,6 @@
 """The order in which a front end hears of a cell that a debug request lets go on."""
 
 # SPDX-License-Identifier: MIT
-import time
 from typing import Any
 
 import pytest
@@ -50,21 +49,3 @@ def test_a_cell_has_ended_after_the_request_that_let_it_go_on(command: str, is_h
     answered = line.said.index("debug_reply of debug_request")
     assert (answered < line.said.index("idle of execute_request")) is is_held
     assert line.said.count("idle of execute_request") == 1
-
-
-def test_a_cell_that_ends_at_once_has_ended_after_the_answer() -> None:
-    """Both come by channels of their own: a server may forward the later one first."""
-    line, editor = Line(), Mailbox()
-    DebugRequests(line, {"key": "k"}, editor, Mailbox())  # type: ignore[arg-type, typeddict-item]
-    request = {"type": "request", "seq": 7, "command": "continue", "arguments": {}}
-    line.asked(line.session.serialize(line.session.msg("debug_request", request), [b"front"]))
-    (passed,) = editor.other.receive()
-    editor.other.send(
-        {"type": "response", "request_seq": passed["seq"], "success": True, "command": "continue"}
-    )
-    line.from_session()
-    answered = time.monotonic()
-    cell = line.session.msg("execute_request", {"code": "x"})
-    ended = line.session.msg("status", {"execution_state": "idle"}, cell)
-    assert not line.published(line.session.serialize(ended, [b"status"]))
-    assert time.monotonic() - answered > 0.1
