@@ -169,6 +169,15 @@ def test_an_exception_tells_where_it_was_raised_and_what_it_keeps() -> None:
     kept = "Keeps 800 kB as its `.args[1]`: an ndarray float64 (100000,)."
     assert texts(inspector.inspect(error)) == [kept, "Has no traceback: it keeps no frame."]
     try:
+        try:
+            raise KeyError
+        except KeyError:
+            raise TypeError from None
+    except TypeError as caught:
+        later = caught.with_traceback(None)
+    told = "Has no traceback of its own; the exception that it followed may keep frames."
+    assert texts(inspector.inspect(later))[0] == told
+    try:
         raise error
     except ValueError:
         line = sys._getframe().f_lineno - 2

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import ctypes
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -107,3 +108,17 @@ def test_an_instance_tells_which_attribute_keeps_most() -> None:
     rows = Rows([np.zeros(1000)])
     rows.meta = bytes(100_000)  # type: ignore[attr-defined]
     assert [item.key for item in inspector.inspect(rows).contents.items] == [".meta", "[0]"]
+
+
+def test_what_a_set_or_a_bound_function_hides_is_not_called_nothing() -> None:
+    shared: list[int] = []
+    held = Slotted(shared)
+    assert first([{held}], [{held}]).endswith("Inside `set` was not looked.")
+    assert first([shared.append], [shared]).endswith("Inside `builtin_function_or_method` was not looked.")
+    assert first([{1, "a"}], [{1, "a"}]).endswith("a change of one is not seen in the other.")
+
+
+def test_the_sentence_counts_pairs_and_names_items() -> None:
+    x = np.arange(9.0)
+    assert "; `a[0]` and `b` share memory, and 1 more pair." in first([x[:3], x[4:]], x)
+    assert first(Counter("ab"), Counter("ab")).startswith("Two Counter objects with equal items")

@@ -127,7 +127,9 @@ class _Reached:
                 above = id(x)
             if opens and is_whole(x):
                 waiting += [(value, (steps, key), above) for key, value in self._items(x)][::-1]
-            elif opens or not (kind in _WHOLE or is_constant or self._is_array(x, steps)):
+            elif (
+                opens or _hides_another(x) or not (kind in _WHOLE or is_constant or self._is_array(x, steps))
+            ):
                 self.closed[type_name(type(x))] = None
 
     def _is_array(self, x: Any, steps: Steps) -> bool:
@@ -163,6 +165,13 @@ def _is_open(kind: type) -> bool:
     if not READS_ATTRIBUTES or id(kind) not in _KEYED | _CONSTANT | _WHOLE:
         return is_open(kind)
     return id(kind) in _KEYED
+
+
+def _hides_another(x: Any) -> bool:
+    """Whether a set has items that can change, or a bound function of C an object."""
+    if type(x) is set or type(x) is frozenset:
+        return any(id(type(one)) not in _ATOMS for one in islice(x, MOST_ITEMS)) or len(x) > MOST_ITEMS
+    return type(x) is BuiltinFunctionType and id(type(x.__self__)) not in _CONSTANT
 
 
 def _path(name: str, steps: Steps) -> str:

@@ -4,7 +4,7 @@
 from itertools import pairwise
 from math import prod
 
-from inspector.facts.amounts import size, with_article
+from inspector.facts.amounts import counted, size, with_article
 from inspector.facts.answers import Answer
 from inspector.facts.comparison import Comparison, Nested, Side, Strided, Values
 from inspector.facts.nothing import Nothing
@@ -16,6 +16,7 @@ from inspector.verdicts.pairs.words import EVERY_BYTE, answer, listed, short
 
 EVIDENCE = ("comparison.sharing.overlap", "comparison.values")
 PLURAL = ("list", "tuple", "dict", "deque")
+OF_ITEMS = (*PLURAL, "Counter", "OrderedDict", "defaultdict")
 MOST_TEXT = 24
 """Characters of a value in a sentence."""
 
@@ -68,7 +69,7 @@ def contents(found: Comparison) -> Answer | None:
         kinds = f"Two {left}s" if left in PLURAL else f"Two {left} objects"
     same = not isinstance(values, Unknown) and values.what == "objects" and values.equal
     if not isinstance(found.nested, Unknown) and not (same and found.nested.total):
-        return _nested(found, found.nested, kinds)
+        return _nested(found, found.nested, kinds, "items" if left in OF_ITEMS else "attributes")
     if isinstance(values, Unknown) or found.sharing.overlap is False:
         return None
     if values.what == "values":
@@ -84,11 +85,10 @@ def contents(found: Comparison) -> Answer | None:
     return None
 
 
-def _nested(found: Comparison, inside: Nested, kinds: str) -> Answer:
-    """Two containers with different objects: what both reach, and whether they are equal."""
+def _nested(found: Comparison, inside: Nested, kinds: str, kind: str) -> Answer:
+    """Two containers with different objects: what both reach, and whether their items (`kind`) are equal."""
     certain = inside.complete and not inside.closed
     evidence = ("comparison.nested",)
-    kind = "items" if any(kinds.endswith(f" {word}s") for word in PLURAL) else "attributes"
     items = f" with equal {kind}" if inside.equal is True else ""
     differs = f"; the first difference is at {code(inside.first)}" if inside.first else ""
     differs = f"; one has more {kind} than the other" if inside.first == found.left else differs
@@ -100,7 +100,7 @@ def _nested(found: Comparison, inside: Nested, kinds: str) -> Answer:
         return answer("common-items", f"{kinds}{items}; {both}{differs}.", found, evidence)
     if inside.sharing:
         left, right = inside.sharing[0]
-        more = f", and {len(inside.sharing) - 1:,} more pairs" if len(inside.sharing) > 1 else ""
+        more = f", and {counted(len(inside.sharing) - 1, 'more pair')}" if len(inside.sharing) > 1 else ""
         both = f"{code(left)} and {code(right)} share memory{more}"
         return answer("common-bytes", f"{kinds}; {both}{differs}.", found, evidence)
     if inside.of_class:
