@@ -37,8 +37,9 @@ _ITSELF: Final = "the library it lies in"
 _WORD: Final = 8
 _TEXT_HEAD: Final = sys.getsizeof("") - 1
 """Bytes of an ASCII text before its characters."""
-_TELLING: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
-"""They report all that they own; other words of their frames are remains of the block's earlier use."""
+_TELLING: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, set, frozenset)
+"""They report all that they own; other words are remains of the block's earlier use, or hashes: an int's is
+its value, as the id of an object."""
 
 
 def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, ...]]:

@@ -69,10 +69,11 @@ static UNSANITIZED slot_verdict set_slot(PyObject *holder, uintptr_t word, uintp
                                                                                         : SLOT_ASK;
     }
     uintptr_t index = (word - table) / sizeof(setentry);
-    if (word < table || index > (uintptr_t)set->mask || (word - table) % sizeof(setentry)) {
+    if (word < table || index > (uintptr_t)set->mask) {
         return SLOT_ASK;
     }
-    return owned(ret, "element", (int64_t)index, NULL);
+    int is_hash = (word - table) % sizeof(setentry) != 0; // of an int it is its value: the id of an object
+    return is_hash ? SLOT_UNUSED : owned(ret, "element", (int64_t)index, NULL);
 }
 
 // The words before an object and its type: the same for every type. SLOT_ASK: none of them.

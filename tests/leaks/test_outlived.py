@@ -120,6 +120,21 @@ def test_a_dealloc_that_forgets_its_type_is_told_at_the_first_call(outlived: Any
     assert one.cure.endswith("Py_DECREF(type) at the end of tp_dealloc")
 
 
+def test_a_forgotten_type_is_told_beside_living_instances() -> None:
+    fresh = specimens.build("beside", SOURCE.replace('"outlived', '"beside').replace("_outlived", "_beside"))
+    living = [fresh.Box() for _ in range(5)]
+    known = {id(fresh.Box), *range(100)}  # its hash is no pointer
+    for faults, count in ((False, 0), (True, 1)):
+        with inspector.leaks("beside") as found:
+            fresh.turn(False, False, faults, False)
+            fresh.Box()
+            living.append(fresh.Box())
+            fresh.turn(False, False, False, False)
+        told = [(one.method, one.certain, one.references) for one in found.verdicts]
+        assert told == [("beside.Box.tp_dealloc", False, 1)] * count
+    assert known
+
+
 def test_a_setter_that_forgets_the_old_value_is_named_not_the_maker(outlived: Any) -> None:
     def call() -> None:
         box = outlived.Box(Key())
