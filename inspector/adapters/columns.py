@@ -16,7 +16,7 @@ MOST_COLUMNS: Final = 64
 MOST_ROWS: Final = 10_000_000
 WORDS: Final = {"polars": "null", "pandas": "NaN", "pyarrow": "null"}
 _TABLES: Final = ("DataFrame", "Table", "RecordBatch")
-_SINGLE: Final = ("Series", "Index", "DatetimeIndex", "ChunkedArray")
+_SINGLE: Final = ("Series", "Index", "DatetimeIndex", "Categorical", "ChunkedArray")
 _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 

@@ -33,11 +33,28 @@ class FuturesPending(Adapter):
         seen = (attribute("x._state", state),)
         storage: Any = "heap" if value == "computed" else "none"
         layer = Layer("wrapper", kind, value, storage, "owned", seen, (waits,) if waits else (), idle)
-        return Told((layer,), waits_for=waits)
+        return Told((layer,), waits_for=waits, in_words=_ended(x) if value == "computed" else "")
 
     def wakes(self, x: Any) -> str:
         """What waits until the result is there."""
         return "result()"
+
+
+def has_ended(x: Any) -> bool:
+    """Whether a future has its result, or its exception; reads no lock."""
+    return _state(x) == "FINISHED"
+
+
+def outcome(x: Any) -> tuple[str, Any]:
+    """(attribute, value) of what a finished future keeps: its exception, or its result."""
+    found = object.__getattribute__(x, "_exception")
+    return ("_result", object.__getattribute__(x, "_result")) if found is None else ("_exception", found)
+
+
+def _ended(x: Any) -> str:
+    """How a finished future ended."""
+    name, value = outcome(x)
+    return "Done." if name == "_result" else f"Ended with {type_name(type(value)).rpartition('.')[2]}."
 
 
 def _state(x: Any) -> str:

@@ -206,9 +206,12 @@ class Copy:
 
 STORED: Final = "item assignment"
 """`Loss.function` of what a statement stores into items."""
+CONSTRUCTED: Final = "construction"
+"""`Loss.function` of numbers that a constructor was given, seen by the array that it made."""
 _NARROW: Final = re.compile(
     r"(astype|dtype|\.to|view|asarray|array|cast|tensor|fromiter)\W.*\b(b?float16|[Ff]loat32|half|single|[<>=]?f[24])\b"
-    r"|\.(half|float)\(\)|array\(\s*['\"]f['\"]|(pack|pack_into|iter_pack)\(\s*['\"][^'\"]*[fe][^'\"]*['\"]"
+    r"|\.(half|float)\(\)|\b(Half|Float)Tensor\("
+    r"|array\(\s*['\"]f['\"]|(pack|pack_into|iter_pack)\(\s*['\"][^'\"]*[fe][^'\"]*['\"]"
 )
 """A conversion to a float narrower than Python's, as it is written."""
 
@@ -258,7 +261,7 @@ class Loss:
             return True
         if self.rule != "precision":
             return False
-        is_stored = self.function == STORED and bool({".", "e"} & set(self.before))
+        is_stored = self.function in (STORED, CONSTRUCTED) and bool({".", "e"} & set(self.before))
         return is_stored or bool(_NARROW.search(self.site.text))
 
 

@@ -147,6 +147,10 @@ def _reason(seen: ByteEvidence, verdict: Verdict) -> tuple[str, str]:
     return _why_copied(seen, sources, result)
 
 
+_TEXTS = ("bytes", "str")
+"""Items that have bytes of their own, and are no arrays."""
+
+
 def _is_of(value: Value, made: Span) -> bool:
     """Whether a value has elements of the type that was made."""
     return any((one.kind, one.item_bytes) == (made.kind, made.item_bytes) for one in value.spans)
@@ -155,7 +159,7 @@ def _is_of(value: Value, made: Span) -> bool:
 def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tuple[str, str]:
     source = sources[0]
     inside = [value for value in sources if value.item_type]
-    if inside and not source.spans:
+    if inside and (not source.spans or source.item_type in _TEXTS):
         return f"a {source.type_name} has no buffer", "keep it an array from the start"
     if not source.spans or not result.spans:
         return "the other side has no buffer", ""

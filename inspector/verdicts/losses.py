@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from inspector.facts.conversion import Loss, LossEvidence
+from inspector.facts.conversion import CONSTRUCTED, Loss, LossEvidence
 from inspector.facts.statements import Bound, Named
 
 CONVERTERS = frozenset(
@@ -31,8 +31,8 @@ def losses(
 ) -> tuple[Loss, ...]:
     """The losses, the worst first. A result of zeros or whole numbers may be computed, so it is no proof.
 
-    `seen`: those that the values of the statements showed; those without a function are told only where no
-    call's are. `named`: what the statements named and bound; a call with neither lost a library's own values.
+    `seen`: those that the values of the statements showed; those of no function are told only where no call's
+    are. `named`: what the statements named and bound; a call with neither lost a library's own values.
     """
     inside = _Inside(*named)
     by_values = tuple(seen)
@@ -44,16 +44,13 @@ def losses(
         for item in evidence
         if _is_loss(item) and _place(item.loss) not in emptied
     ]
-    of_calls = [loss for loss in by_values if loss.function]
-    known = {(loss.rule, _place(loss)) for loss in found}
+    of_none = [loss for loss in by_values if loss.function in ("", CONSTRUCTED)]
+    of_calls = [loss for loss in by_values if loss not in of_none]
+    known = {(loss.rule, _place(loss)) for loss in found if not loss.inside}
     found += [loss for loss in of_calls if (loss.rule, _place(loss)) not in known]
-    places = {(loss.rule, _place(loss)[:2]) for loss in found}
+    places = {(loss.rule, _place(loss)[:2]) for loss in found if not loss.inside}
     told = _told_by_calls(found, named[1])
-    found += [
-        loss
-        for loss in by_values
-        if not loss.function and (loss.rule, _place(loss)[:2]) not in places and not told(loss)
-    ]
+    found += [loss for loss in of_none if (loss.rule, _place(loss)[:2]) not in places and not told(loss)]
     return tuple(sorted(found, key=lambda loss: (RANKS.index(loss.rule), -loss.lost * loss.times)))
 
 

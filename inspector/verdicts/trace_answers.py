@@ -76,12 +76,20 @@ def _lines(rows: Sequence[Statement]) -> str:
 
 def _elsewhere(rows: Sequence[Statement], trace: Trace) -> Answer:
     """Of a trace whose statements copied nothing: what others copied; else what was looked at."""
+    lines = {(row.site.file, row.site.line) for row in rows}
     copied = [copy for copy in trace.copies if copy.verdict == "copied"]
+    copied = [copy for copy in copied if (copy.site.file, copy.site.line) not in lines] or copied
     seen = counted(sum(call.times for call in trace.calls), "call")
     if copied:
         calls = counted(sum(copy.times for copy in copied), "call")
         total = size(sum(copy.copied_bytes for copy in copied))
-        return answer(_NO_COPY, f"{total} copied by {calls} from no line of yours.", "statements.rows")
+        is_own = all((copy.site.file, copy.site.line) in lines for copy in copied)
+        how = (
+            f"{total} probably copied by {calls}."
+            if is_own
+            else f"{total} copied by {calls} from no line of yours."
+        )
+        return answer(_NO_COPY, how, "statements.rows", certain=not is_own)
     if isinstance(trace.losses, Unknown):
         return answer(_NO_COPY, f"{seen} into native code; copies were not looked for.", "statements.rows")
     if trace.calls or rows:

@@ -83,6 +83,26 @@ def test_a_future_that_nobody_computes_is_not_called_computing() -> None:
     loop.close()
 
 
+def test_a_finished_future_tells_how_it_ended_and_what_it_keeps() -> None:
+    done: Future[np.ndarray] = Future()
+    done.set_result(np.zeros(MB))
+    ended = "Done. 8.0 MB in all, nearly all in its `._result`: an ndarray float64 (1000000,)."
+    assert first(done) == ended
+
+    async def wait() -> Any:
+        task = asyncio.ensure_future(asyncio.sleep(0, np.zeros(MB)))
+        await task
+        return task
+
+    assert first(asyncio.run(wait())) == ended
+    broken: Future[None] = Future()
+    broken.set_exception(failed([]))
+    told = "Ended with ValueError. 8.0 MB in all, nearly all in its `._exception`: a ValueError."
+    assert first(broken) == told
+    refs = sys.getrefcount(broken._exception)
+    assert first(broken) == told and sys.getrefcount(broken._exception) == refs
+
+
 def test_a_file_in_memory_owns_its_bytes() -> None:
     alone = io.BytesIO(bytes(MB))
     assert first(alone) == "Owns its 1.0 MB."

@@ -23,6 +23,7 @@ LINES = (
     "a = a.reindex([9, 0])",
     "a.loc[7, 'v'] = None",
     "r = m.iloc[0]",
+    "r = b.assign(c=['x', 'y']).pivot(index='k', columns='c', values='w')",
     f"r = np.where([True, False], [{BIG}, 3], 0.5)",
     "r = np.where([True, False], 10**16 + 1, 0.5)",
     f"k = {BIG}; r = np.maximum(k, [0.5, 1e20])",

@@ -70,6 +70,12 @@ def test_read_only_and_why() -> None:
         "Read-only because several of its elements are the same memory" in text
         for text in texts(inspector.inspect(wide))
     )
+    windows = np.lib.stride_tricks.sliding_window_view(np.arange(40.0), 10, writeable=True)
+    itself = "Writing to one element of `windows` changes others: they are the same memory."
+    assert itself in texts(inspector.inspect(windows))
+    windows.flags.writeable = False
+    told = texts(inspector.inspect(windows))
+    assert itself not in told and any("the same memory (overlapping)" in text for text in told)
 
 
 def test_a_view_of_bytes_that_can_be_written() -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspector import _native
 from inspector.adapters.base import type_name
+from inspector.adapters.futures_pending import FuturesPending, has_ended, outcome
 from inspector.adapters.iterators import ITERATORS
 from inspector.adapters.registry import adapter_of
 from inspector.facts.amounts import counted
@@ -69,7 +70,7 @@ def contents(subject: _native.Subject) -> Contents | None:
     """The column `contents`; None if the object is no container, or its bytes are known to an adapter."""
     x = subject.get()
     is_exception = _is_exception(type(x))
-    if not is_exception and not _is_container(type(x)):
+    if not (is_exception or _is_container(type(x)) or _is_finished(x)):
         return None
     from inspector.facts.contents import Contents
 
@@ -135,6 +136,9 @@ def _pairs(x: Any) -> Iterator[tuple[Any, Any]]:
         yield from ((Place(f"{name} of {function}"), one) for name, function, one in variables(x))
         yield from ((Place(f".args[{n}]"), one) for n, one in enumerate(_ARGS.__get__(x)[:MOST_PAIRS]))
         yield from ((Place(f".{name}"), one) for name, one in islice(attributes(x), MOST_PAIRS))
+    elif _is_finished(x):
+        name, one = outcome(x)
+        yield Place(f".{name}"), one
     elif type(x) is types.FunctionType:
         for name, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=False):
             yield from ((Place(name), one) for one in referents((cell,)))
@@ -208,6 +212,11 @@ def _is_in_graph(x: Any) -> bool:
 
 def _is_exception(kind: type) -> bool:
     return any(base is BaseException for base in type_bases(kind))
+
+
+def _is_finished(x: Any) -> bool:
+    """Whether it is a future that has its result, or its exception."""
+    return isinstance(adapter_of(type(x)), FuturesPending) and has_ended(x)
 
 
 def _is_container(kind: type) -> bool:

@@ -14,7 +14,7 @@ from inspector.facts.unknown import Unknown
 
 _CONVERTS: Final = re.compile(
     r"\b(cast|astype|convert_dtypes|to_numeric|to_datetime|to_timedelta|to_integer|to_decimal|to_date|to_time"
-    r"|strptime)\("
+    r"|strptime|Categorical)\("
 )
 _OTHERS: Final = re.compile(
     r"\b(shift|reindex|join|merge|concat|where|mask|when|replace|diff|rolling|unstack|pivot|resample|update|map"

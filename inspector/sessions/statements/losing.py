@@ -8,7 +8,7 @@ from typing import Any
 from inspector.facts.conversion import Loss
 from inspector.facts.statements import Written
 from inspector.objects.sharing.meetings import Blocks
-from inspector.sessions.statements import values
+from inspector.sessions.statements import constructed, values
 from inspector.sessions.statements.converted import Masks, before, changed, converter
 from inspector.sessions.statements.packed import rounded
 from inspector.sessions.statements.widened import lost_digits, replaced
@@ -22,6 +22,7 @@ class Losing:
         self._written = written
         self._rounded = tuple(rounded(written, frame))
         self._nulls = _nulls(written, frame)
+        self._given = constructed.given(written, frame)
         self._whole = replaced(written, blocks)
         self._expected = expected(written, frame)
 
@@ -43,6 +44,8 @@ class Losing:
         if new or self._whole:
             after = {name: held[0] for name in operands if (held := values.named(frame, name))}
             yield from lost_digits(self._written, self._whole, operands, after, new, frame)
+        if self._given is not None and len(new) == 1:
+            yield from constructed.lost(self._written, self._given, new[0])
         for name, had in self._nulls.items():
             now = values.named(frame, name)
             for other in bound or now:

@@ -7,9 +7,8 @@ is that integer without its last digits.
 
 # SPDX-License-Identifier: MIT
 import ast
-import operator
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from types import FrameType
 from typing import Any, Final
@@ -21,17 +20,13 @@ from inspector.objects.sharing.meetings import Blocks
 from inspector.objects.sharing.values import gathered
 from inspector.sessions.statements.converted import site
 from inspector.sessions.statements.elements import elements_of
-from inspector.sessions.statements.syntax import tree
+from inspector.sessions.statements.syntax import integer, tree
 from inspector.sessions.statements.values import Before, named
 
 MOST_BYTES: Final = 1 << 18
 """Of longer blocks nothing is said."""
 MOST_BLOCKS: Final = 16
 MOST_NAMED: Final = 64
-_MOST_POWER: Final = 64
-_FOLDED: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Pow: operator.pow,
-}  # fmt: skip
 _EXACT: Final = 1 << 53
 """Every smaller integer is a double (IEEE 754, binary64)."""
 
@@ -92,20 +87,8 @@ def _in_text(written: Written, frame: FrameType) -> Any:
 def _constants(text: str) -> tuple[Any, ...]:
     """The numbers of a statement, `10**16 + 1` as one."""
     whole = tree(text)
-    found = map(_number, ast.walk(whole)) if whole is not None else ()
+    found = map(integer, ast.walk(whole)) if whole is not None else ()
     return tuple(one for one in found if one is not None)
-
-
-def _number(node: ast.AST) -> int | None:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _number(node.operand)
-        return None if inner is None else -inner
-    if isinstance(node, ast.BinOp) and (done := _FOLDED.get(type(node.op))):
-        left, right = _number(node.left), _number(node.right)
-        if left is None or right is None or (isinstance(node.op, ast.Pow) and not 0 <= right <= _MOST_POWER):
-            return None
-        return int(done(left, right))
-    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
 def _has_floats(blocks: Blocks) -> bool:

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -49,6 +50,7 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         gone,
         weak,
         _exception,
+        _future,
         in_words,
         _table,
         not_computed,
@@ -76,6 +78,14 @@ def _exception(facts: Facts) -> Iterator[Answer]:
     """What it keeps alive, if that is much, and where it was raised."""
     if "BaseException" in getattr(known(facts, "object"), "type_mro", ()):
         yield from (*weight(facts), *in_words(facts))
+
+
+def _future(facts: Facts) -> Iterator[Answer]:
+    """How a finished one ended, and what it keeps."""
+    mro = getattr(known(facts, "object"), "type_mro", ())
+    if any(one.endswith((".Future", ".Task")) for one in mro) and known(facts, "contents"):
+        said = " ".join(one.text for one in in_words(facts))
+        yield from (replace(one, text=f"{said} {one.text}") for one in weight(facts))
 
 
 def same_object(name: str, facts: Facts) -> Iterator[Answer]:

@@ -36,6 +36,20 @@ def writing(name: str, facts: Facts) -> Iterator[Answer]:
         return
     rules = (_copies_first, _read_only, _changes_file, _changes_base, _changes_views)
     yield from next((found for rule in rules if (found := tuple(rule(name, facts, buffer)))), ())
+    yield from _changes_itself(name, facts, buffer)
+
+
+def _overlaps(facts: Facts) -> str:
+    """ "broadcast" or "overlapping", where several elements are the same memory; else ""."""
+    layout = known(facts, "layout")
+    words = layout.words if layout is not None else ()
+    return next((word for word in ("broadcast", "overlapping") if word in words), "")
+
+
+def _changes_itself(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
+    if buffer.readonly is False and _overlaps(facts):
+        text = f"Writing to one element of {called(name)} changes others: they are the same memory."
+        yield answer("write-overlaps", text, "buffer.readonly", "layout.words", about=(name,))
 
 
 def _changes_base(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
@@ -114,9 +128,8 @@ def _why(name: str, facts: Facts, buffer: Buffer, base: Holder | None) -> tuple[
         return "Arrow's buffers never change", own
     if base.readonly is True and holder_name(base):
         return f"{code(holder_name(base))} is", own
-    layout = known(facts, "layout")
-    if layout is not None and "broadcast" in layout.words:
-        return "several of its elements are the same memory (broadcast)", own
+    if how := _overlaps(facts):
+        return f"several of its elements are the same memory ({how})", own
     if not isinstance(buffer.mapping, Unknown) and "w" not in buffer.mapping.permissions:
         return "its file is mapped for reading only", own
     return "", ""
