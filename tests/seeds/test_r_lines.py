@@ -59,6 +59,23 @@ def test_the_first_screen_is_r_s_own_line(tmp_path: Path) -> None:
     assert "find_and_load" not in told and "copied by" not in told
 
 
+IN_A_LOOP = """library(reticulate)
+each <- function(v) r_to_py(v)
+date <- as.POSIXct("2024-01-01", tz = "Asia/Tokyo")
+for (one in list(list(), list(), structure(list(), extra = 5), date, list(4))) each(one)
+p <- each(1)
+p <- each(1)
+"""
+
+
+def test_calls_that_come_again_are_told_by_their_own_line_and_object(tmp_path: Path) -> None:
+    done = traced(tmp_path, IN_A_LOOP, "--json")
+    told = json.loads(done.stdout)["facts"]["trace"]["hosted"]["lines"]["lines"]
+    assert sorted({line["statement"]["line"] for line in told}) == [4, 5, 6], told
+    each = [change for line in told for one in line["conversions"] for change in one["changes"]]
+    assert [one["before"] for one in each] == ["extra", "time zone Asia/Tokyo"], told
+
+
 LOSES = """library(reticulate)
 py_run_string("
 import numpy as np

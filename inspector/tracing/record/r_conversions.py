@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspector import _native
-from inspector.facts.converted import ValueChange
+from inspector.facts.converted import HostSide, How, ValueChange
 from inspector.facts.wire import to_wire
 from inspector.objects.layouts import r_vectors
 from inspector.objects.layouts.r_objects import LIST, Header, header
@@ -27,13 +27,15 @@ SOURCES: Final = Path(__file__).parent / "r"
 MOST_LEVELS: Final = 1000
 """A factor with more is not looked at."""
 
+_Row = tuple[int, str, HostSide, How, HostSide, tuple[ValueChange, ...], bool, tuple[str, ...]]
+
 
 class RConversions:
     """From `begin` to `end`: the observer of native/trace/arm/conversions.c."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known: dict[Any, int] = {}
+        self._known: dict[_Row, int] = {}
         self.armed = False
 
     def begin(self, hosts: Collection[str], source: str = "") -> None:
@@ -78,22 +80,37 @@ class RConversions:
         made = () if not to_r and not name and _is_of_factor(frame, value) else pair.changes()
         changes = (*made, *left_out)
         compared = pair.compared or bool(to_r and is_times(obj))
-        row = {
-            "to_python": not to_r, "name": name, "given": to_wire(given), "how": pair.how(),
-            "became": to_wire(became), "changes": to_wire(changes), "compared": compared, "texts": texts,
-        }  # fmt: skip
-        self._add(json.dumps(row), stop - start, calls)
+        self._add((to_r, name, given, pair.how(), became, changes, compared, texts), stop - start, calls)
 
-    def _add(self, row: str, ns: int, calls: int) -> None:
+    def _add(self, row: _Row, ns: int, calls: int) -> None:
         number = self._known.get(row)
         if number is None:
             self._known[row] = number = len(self._known)
-            self._write(json.loads(row))
+            self._write(_wire(*row))
         self._write([number, ns, calls])
 
     def _write(self, row: Any) -> None:
-        with self._path.open("a") as file:
-            file.write(json.dumps(row) + "\n")
+        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            os.write(file, json.dumps(row).encode() + b"\n")
+        finally:
+            os.close(file)
+
+
+def _wire(
+    to_r: int,
+    name: str,
+    given: HostSide,
+    how: How,
+    became: HostSide,
+    changes: tuple[ValueChange, ...],
+    compared: bool,
+    texts: tuple[str, ...],
+) -> dict[str, Any]:
+    return {
+        "to_python": not to_r, "name": name, "given": to_wire(given), "how": how,
+        "became": to_wire(became), "changes": to_wire(changes), "compared": compared, "texts": texts,
+    }  # fmt: skip
 
 
 def _is_importing() -> bool:

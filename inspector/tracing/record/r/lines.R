@@ -63,9 +63,20 @@ local({
         paste(c(if (!is.null(dim(x))) paste("dim", paste(dim(x), collapse = ", ")), lost), collapse = ", ")
     }
 
+    # Whether a call names what it works on, and holds no object that would live as long as we keep the call.
+    names_all <- function(e) {
+        if (!is.call(e) && !is.pairlist(e)) return(is.symbol(e) || is.atomic(e) && length(e) < 9L)
+        for (one in as.list(e)) if (!missing(one) && !names_all(one)) return(FALSE)
+        TRUE
+    }
+
+    last <- NULL # (calls, number of the statement, what was said): a loop converts item after item by the same calls
+
     function() {
         n <- sys.nframe() - 1L
         calls <- sys.calls()[seq_len(n)]
+        at_statement <- if (is.function(statement)) statement() else 0L
+        if (identical(list(calls, at_statement), last[1:2], ignore.srcref = FALSE)) return(last[[3L]])
         names <- vapply(calls, called, "")
         at <- n
         while (at > 0L && !own(sys.function(at))) at <- at - 1L
@@ -93,12 +104,15 @@ local({
             whole_object <- list(get0("pyobj", envir = sys.frame(given[[1L]])$x, inherits = FALSE))
             if (names[[given[[1L]]]] == "py_to_r.datetime.datetime") left <- c(sys.frame(given[[1L]])$tz, "")[[1L]]
         }
-        list(c(if (top) file else "",
+        said <- list(c(if (top) file else "",
                if (top) c(whole[[1L]], whole[[3L]], trimws(texts[[top]])) else c("0", "0", ""),
                inside, if (at > 0L) names[[at]] else "",
                if (at < n) names[[at + 1L]] else "", c(method, "")[[1L]],
                left,
                if (any(names %in% starts)) "starting" else ""),
              if (frame > at) sys.frame(frame)$dataframe else whole_object)
+        of_object <- max(stamp, frame, given, 0L) > at || n > 1L && names[[n - 1L]] == "r_to_py.list"
+        last <<- if (!of_object && all(vapply(calls, names_all, NA))) list(calls, at_statement, said)
+        said
     }
 })
