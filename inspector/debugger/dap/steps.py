@@ -148,9 +148,15 @@ class Steps(Breakpoints):
         """One-shot breakpoints at the functions that the line will call; then debugpy steps."""
         found = called(told)
         if found.get("entries"):
-            self.with_gdb(lambda: self._arm(request, found), lambda error: self.forward(request))
+            self.with_gdb(lambda: self._arm(request, found), lambda error: self._step_over(request, error))
         else:
             self.forward(request)
+
+    def _step_over(self, request: Message, error: InspectorError) -> None:
+        """gdb did not set the breakpoints: say so, where that was not said of the whole session."""
+        if not self.native.refused:
+            self.say(f"This step does not enter C: {error}")
+        self.forward(request)
 
     def _arm(self, request: Message, found: Message) -> None:
         thread = request["arguments"]["threadId"]

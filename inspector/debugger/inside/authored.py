@@ -12,7 +12,7 @@ from typing import Final
 
 import gdb
 
-from inspector.debugger.inside.target_reader import symbol
+from inspector.debugger.memory.exported import exported
 
 _FUNCTIONS_MAX: Final = 300
 WRAPPER, _BODY, _OF_CLASS = "__pyx_pw_", "__pyx_pf_", "__pyx_tp_"
@@ -59,6 +59,7 @@ def function_at(address: int) -> gdb.Block | None:
 
 def _searched(address: int, fits: Fits) -> Iterator[int]:
     todo, later, seen, found = [address], list[int](), set[int](), False
+    linked = exported(gdb.selected_inferior().pid, gdb.solib_name(address) or "")
     while (todo or (later and not found)) and len(seen) < _FUNCTIONS_MAX:
         at = todo.pop(0) if todo else later.pop(0)
         block = function_at(at)
@@ -73,15 +74,18 @@ def _searched(address: int, fits: Fits) -> Iterator[int]:
             seen.discard(at)
             later.append(at)  # most are containers and smart pointers, which call nobody
             continue
-        inlined, called = _of_function(block, fits)
+        inlined, called = _of_function(block, fits, linked)
         if inlined:
             yield inlined
         else:
             todo += called
 
 
-def _of_function(block: gdb.Block, fits: Fits) -> tuple[int, list[int]]:
-    """The first instruction of the author's that was inlined, 0 for none; the functions referred to."""
+def _of_function(block: gdb.Block, fits: Fits, linked: dict[str, int]) -> tuple[int, list[int]]:
+    """The first instruction of the author's that was inlined, 0 for none; the functions referred to.
+
+    `linked`: where the stubs of the linker lead in this library. gdb would ask every library for each name.
+    """
     called: list[int] = []
     for one in gdb.selected_inferior().architecture().disassemble(block.start, block.end - 1):
         inner = function_at(one["addr"])
@@ -90,7 +94,7 @@ def _of_function(block: gdb.Block, fits: Fits) -> tuple[int, list[int]]:
         if found := _TARGET.search(one["asm"]):
             target = int(found[1], 16)
             if found[2].endswith("@plt"):
-                target = symbol(f"'{found[2].removesuffix('@plt')}'")
+                target = linked.get(found[2].removesuffix("@plt"), 0)
             if target and not block.start <= target < block.end:
                 called.append(target)
     return 0, called
