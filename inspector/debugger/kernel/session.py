@@ -33,6 +33,10 @@ class KernelSession(FromCell):
         self.native.pid, self.outlives = pid, True
         self._over = False
         self._state: Message = {}
+        self._stopped: set[int] = set()
+        """The threads that front ends were told of: debugpy counts every thread while one stands."""
+        self._told_stops = 0
+        self._said_continued = False
         self.__dict__["do_debugInfo"] = self._answer_state
 
     def _unchanged(self, request: Message) -> None:
@@ -59,6 +63,12 @@ class KernelSession(FromCell):
         """JupyterLab reads the rows of an answer that has none too: a thread had just gone on."""
         if message.get("success") is False and message["command"] in _ROWS:
             message = {**message, "body": {_ROWS[message["command"]]: [], **(message.get("body") or {})}}
+        if message.get("event") == "stopped":
+            self._told_stops += 1
+            self._said_continued = False
+            self._stopped.add(message["body"]["threadId"])
+        elif message.get("event") == "continued":
+            self._stopped.discard(message["body"]["threadId"])
         super().tell(message)
 
     def answer(self, request: Message, **body: Any) -> None:
@@ -121,6 +131,30 @@ class KernelSession(FromCell):
         """All was set before."""
         self.forward(request)
 
+    def do_continue(self, request: Message) -> None:
+        """JupyterLab forgets which thread stands before it asks, and then names another one."""
+        given = request["arguments"]
+        if self.standing and given["threadId"] not in self.standing:
+            request = {**request, "arguments": {**given, "threadId": next(iter(self.standing))}}
+        if self.standing:
+            super().do_continue(request)
+        else:
+            stops, stopped = self._told_stops, list(self._stopped)
+            self.forward(request, lambda told: self._continued(stops, stopped))
+
+    def _continued(self, stops: int, stopped: list[int]) -> None:
+        """Say so before the answer, which the end of the cell waits for: JupyterLab clears its panel at this
+        word, and debugpy's may come after the cell's variables were shown."""
+        if stops == self._told_stops:
+            for thread in stopped:
+                self.event("continued", threadId=thread, allThreadsContinued=True)
+            self._said_continued = True
+
+    def heard_continued(self, event: Message) -> bool:
+        """False where that was said already."""
+        said, self._said_continued = self._said_continued, False
+        return not said and super().heard_continued(event)
+
     def do_disconnect(self, request: Message) -> None:
         """gdb leaves first: ipykernel answers only while the kernel runs."""
         if self.native.client is not None:
@@ -141,7 +175,9 @@ class KernelSession(FromCell):
             self.forward(request, self._informed)
 
     def _informed(self, told: Message) -> None:
-        self._state = dict(told.get("body") or {})
+        self._state = told.get("body") or {}
+        threads = self._state.get("stoppedThreads") or ()
+        self._state["stoppedThreads"] = [one for one in threads if one in self._stopped]
 
     def do_inspector_go_on(self, request: Message) -> None:
         """The front end interrupts: threads that stand in C go on."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 from debugged import until
-from panel import Message, Panel, kernel
+from panel import Message, Panel, idle, kernel
 
 from inspector.debugger import healing
 from inspector.debugger.memory import proc
@@ -83,6 +83,28 @@ def test_one_stack_of_both_languages_and_their_variables(panel: Panel) -> None:
     panel.heard.clear()
     panel._read = 0
     assert places(stopped_in_c(panel)[1])[0][0] == "twice"
+
+
+def test_the_panel_is_cleared_before_the_cell_ends_and_not_after(panel: Panel) -> None:
+    """JupyterLab clears it at `continued`, and shows the cell's variables when the cell ends."""
+    panel.run("import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()")
+    panel.start((CELL, [TWICE]))
+    number = panel.begin(CELL)
+    panel.event("stopped")
+    assert panel.body("debugInfo")["stoppedThreads"] == [1]  # and not the other threads, which stand too
+    panel.body("continue", threadId=1)
+    said = [one for one in panel.done(number) if idle(one, number)]
+    gone = [one for one in panel.heard if one["content"].get("event") == "continued"]
+    assert len(gone) == 1 and panel.heard.index(gone[0]) < panel.heard.index(said[0])
+    assert panel.body("debugInfo")["stoppedThreads"] == []
+    assert [one["content"].get("event") for one in panel.heard].count("continued") == 1
+
+
+def test_continue_lets_the_thread_in_c_go_on_whichever_is_named(panel: Panel) -> None:
+    """JupyterLab forgets the thread that stands before it asks, and then names another."""
+    number, _ = stopped_in_c(panel)
+    panel.body("continue", threadId=3)
+    assert "45 46\n" in panel.printed(number)
 
 
 def test_a_breakpoint_in_a_c_cell_before_it_is_run(panel: Panel) -> None:
