@@ -294,6 +294,8 @@ class WatchedModule:
     """Calls of the C API through these slots, of functions that move references."""
     why: str
     """Why nothing was watched; "" if something was."""
+    made: int = 0
+    """Functions and types that it made while the code ran, outside imports: calls of these are not seen."""
 
     @property
     def is_silent(self) -> bool:

@@ -112,6 +112,8 @@ class Ledger:
     types: TypeSlots = field(default_factory=lambda: TypeSlots(Purpose.LEDGER))
     watch: ImportWatch | None = None
     began_ns: int = 0
+    at_first: int = 0
+    """How many callables were hooked as it began."""
     stages: list[int] = field(default_factory=list)
     faults_before: list[int] = field(default_factory=list)
     passed_over: str = ""
@@ -126,6 +128,7 @@ class Ledger:
         take_turn()
         try:
             self._arm()
+            self.at_first = len(self.numbers)
             self.raw_memory.open()
             modules = self.modules or self.found.packages()
             self.slots = CapiSlots(modules, "ledger", self.hosts, also=_native.raw_memory_arm)
@@ -166,7 +169,7 @@ class Ledger:
         try:
             hosts = frozenset((self.slots and self.slots.hosts) or ())
             without_trampoline = self.slots.without_trampoline() if self.slots else {}
-            armed = self.slots and Armed(self.found, self.numbers, self.types, self.slots)
+            armed = self.slots and Armed(self.found, self.numbers, self.types, self.slots, self.at_first)
             slots = _native.got_slots()
             seen = watched(self.modules, armed, slots) if armed else ()
             self._disarm()

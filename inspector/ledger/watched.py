@@ -19,6 +19,8 @@ PURE: Final = "it has no native code: no extension module of it is loaded"
 PUT_BACK: Final = "other code put its hooks back before the block ended"
 PASSED_BY: Final = "it was loaded past Python's import system, which announces new modules"
 FULL: Final = "this process has used all its trampolines: ask in a new process"
+_MAKERS: Final = ("PyType_FromSpec", "PyType_FromModuleAndSpec", "PyCMethod_New")
+"""What makes types and functions that Python calls."""
 
 
 class Armed(NamedTuple):
@@ -28,6 +30,8 @@ class Armed(NamedTuple):
     numbers: list[int]
     types: TypeSlots
     slots: CapiSlots
+    at_first: int
+    """How many of the callables were there as the block began; the others came with imports."""
 
 
 def watched(
@@ -49,24 +53,26 @@ def _places(armed: Armed) -> Iterator[tuple[int, str]]:
     yield from armed.types.modules.items()
 
 
-def _imports(slots: CapiSlots, rows: list[tuple[Any, ...]]) -> list[tuple[str, int]]:
-    """File of each patched import slot of the C API, and how often it was used."""
-    patched = [(row[1], row[5]) for row in rows if row[3] >= 0 and row[6]]
-    wanted = slots.wanted(frozenset(file for file, _ in patched)) | (slots.hosts or frozenset())
-    return [(file, count) for file, count in patched if file in wanted]
+def _imports(slots: CapiSlots, rows: list[tuple[Any, ...]]) -> list[tuple[str, str, int]]:
+    """File and function of each patched import slot of the C API, and how often it was used."""
+    patched = [(row[1], row[2], row[5]) for row in rows if row[3] >= 0 and row[6]]
+    wanted = slots.wanted(frozenset(file for file, *_ in patched)) | (slots.hosts or frozenset())
+    return [row for row in patched if row[0] in wanted]
 
 
 def _one(
     pattern: str,
     places: list[tuple[int, str]],
     calls: Mapping[int, int],
-    imports: list[tuple[str, int]],
+    imports: list[tuple[str, str, int]],
     armed: Armed,
 ) -> WatchedModule:
     functions = {number for number, module in places if not pattern or fits(module, pattern)}
-    files = frozenset(file for file, _ in imports)
+    files = frozenset(file for file, *_ in imports)
     own = armed.slots.wanted(files, (pattern,)) if pattern else files
-    slots = [count for file, count in imports if file in own]
+    slots = [count for file, _, count in imports if file in own]
+    made = sum(count for file, name, count in imports if file in own and name in _MAKERS)
+    came = sum(not pattern or fits(module, pattern) for module in armed.found.modules[armed.at_first :])
     is_watched = bool(functions or slots)
     return WatchedModule(
         module=pattern,
@@ -75,6 +81,7 @@ def _one(
         calls=sum(calls.get(number, 0) for number in functions),
         uses=sum(slots),
         why="" if is_watched or not pattern else _why(pattern, armed),
+        made=max(0, made - came),
     )
 
 

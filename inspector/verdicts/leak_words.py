@@ -61,10 +61,13 @@ def _nothing(fact: Leaks) -> Iterator[Answer]:
     among = f" of {counted(calls, 'call')}" if calls else ""
     less = f"; {fact.unlike:,} objects were not searched: name the module" if fact.unlike else ""
     dropped = f"; {fact.not_noted:,} events were dropped" if fact.not_noted else ""
-    left = f"{less}{dropped}".removeprefix("; ")
+    made = sum(one.made for one in fact.watched)
+    what = "1 type or function" if made == 1 else f"{made:,} types or functions"
+    unseen = f"; {what} made meanwhile, not watched" if made else ""
+    left = f"{less}{dropped}{unseen}".removeprefix("; ")
     yield answer(
         "no-fault",
-        f"No fault was found in the references{among}{less}{dropped}.",
+        f"No fault was found in the references{among}{less}{dropped}{unseen}.",
         "leaks.watched",
         certain=not left,
         nothing=Nothing(f"the references{among}", left),

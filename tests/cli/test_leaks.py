@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+import apart
 import pytest
 import specimens
 from leak_corpus import SOURCE
@@ -37,6 +38,15 @@ def test_nothing_found_and_a_module_that_is_not_there_are_said(tmp_path: Path) -
     assert json.loads(ran.stdout)["facts"]["leaks"]["verdicts"] == []
     ran = inspector("leaks", "--of", "no_such_module_at_all", path)
     assert ran.returncode == 2 and "unknown-module" in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_a_python_that_adds_no_folder_finds_what_its_path_has(tmp_path: Path) -> None:
+    (tmp_path / "apart").mkdir()
+    path = program(tmp_path, "leak_corpus.capsule_lost(1)")
+    alone = Path(path).rename(tmp_path / "apart" / "app.py")
+    words = ("-P", "-m", "inspector", "leaks", "--of", "leak_corpus", str(alone))
+    ran = apart.ran(*words, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert ran.returncode == 1 and "leak_corpus.capsule_lost loses a reference" in ran.stdout, ran.stderr
 
 
 def test_a_run_of_pytest_is_watched(tmp_path: Path) -> None:

@@ -127,6 +127,34 @@ def test_functions_of_a_module_that_its_c_calls_otherwise_are_watched() -> None:
     assert [one.kind for one in found.certain] == ["leaked"]
 
 
+MAKES = """
+#include <Python.h>
+static PyObject *keep(PyObject *self, PyObject *x) {
+    volatile PyObject *kept = x;
+    Py_INCREF((PyObject *)kept); // fault
+    Py_RETURN_NONE;
+}
+static PyMethodDef of_made[] = {{"keep", keep, METH_O, NULL}, {0}}, late = {"late", keep, METH_O, NULL};
+static PyType_Slot slots[] = {{Py_tp_methods, of_made}, {0}};
+static PyType_Spec spec = {"makes.Made", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
+static PyObject *type(PyObject *self, PyObject *unused) { return PyType_FromSpec(&spec); }
+static PyObject *function(PyObject *self, PyObject *unused) { return PyCFunction_New(&late, NULL); }
+"""
+
+
+def test_what_is_made_meanwhile_is_told_as_not_watched() -> None:
+    module = specimens.build("makes", MAKES)
+    for use in (lambda: module.type()().keep([]), lambda: module.function()([])):
+        with inspector.leaks("makes") as found:
+            use()
+        assert "of 1 call; 1 type or function made meanwhile, not watched" in repr(found)
+        assert not found.report.facts["answers"].rows[0].certain
+    made = module.type()
+    with inspector.leaks("makes") as found:
+        made().keep([])
+    assert [one.method for one in found.certain] == ["makes.Made.keep"]
+
+
 APART = """
 #include <Python.h>
 static PyObject *lose(PyObject *self, PyObject *unused) {

@@ -68,11 +68,12 @@ def run(options: argparse.Namespace) -> int:
 def _run_here(options: argparse.Namespace) -> Ran:
     """Run a script or a module in this process."""
     from inspector.faces.cli.program import run_within
+    from inspector.faces.cli.target import search_first
     from inspector.sessions import leaks
     from inspector.sessions.lost import lost_since
 
     beside = Path.cwd() if options.module else Path(options.program).resolve().parent
-    sys.path[0] = str(beside)  # the watched module may be there
+    search_first(str(beside))  # the watched module may be there
     found = leaks.leaks(*options.modules or ())
     found.strict = False
     with _no_silent_end(options.program):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.errors import InspectorError
-from inspector.faces.cli.target import ProgramFailed, failed, running, said, source_of
+from inspector.faces.cli.target import ProgramFailed, failed, running, said, search_first, source_of
 
 
 def behind_dashes(options: argparse.Namespace) -> bool:
@@ -94,5 +94,5 @@ def _run(program: str, as_module: bool) -> None:
 def _arguments(program: str, arguments: Sequence[str], as_module: bool) -> Iterator[None]:
     """Set sys.argv and sys.path[0] as `python` would."""
     sys.argv = [program, *arguments]
-    sys.path[0] = os.getcwd() if as_module else os.path.dirname(os.path.abspath(program))  # noqa: PTH109, PTH100, PTH120
+    search_first(os.getcwd() if as_module else os.path.dirname(os.path.abspath(program)))  # noqa: PTH109, PTH100, PTH120
     yield

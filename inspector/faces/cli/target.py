@@ -79,7 +79,7 @@ class Target:
         namespace = self.module.__dict__
         namespace["__file__"] = str(path)
         sys.argv = [str(path)]
-        sys.path[0] = str(path.resolve().parent)
+        search_first(str(path.resolve().parent))
         try:
             exec(compile(source, str(path), "exec"), namespace)
         except SystemExit as error:
@@ -143,6 +143,14 @@ def _parsed(expression: str) -> tuple[ast.Expression, types.CodeType]:
             why=said(error),
             do="check the quotes",
         ) from None
+
+
+def search_first(folder: str) -> None:
+    """Put the program's folder first, as `python` does: in the place of ours, which -P does not put there."""
+    if not sys.flags.safe_path:
+        sys.path[0] = folder
+    elif sys.path[:1] != [folder]:
+        sys.path.insert(0, folder)
 
 
 def source_of(path: Path) -> bytes:

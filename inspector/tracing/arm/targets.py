@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import builtins
 import importlib.machinery
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cache, lru_cache
+from functools import lru_cache
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -21,10 +20,12 @@ from types import (
     WrapperDescriptorType,
 )
 from typing import Any, Final
+from weakref import ReferenceType
 
 from inspector.errors import InspectorError
 from inspector.objects.classes import is_heap_type, type_module, type_name
-from inspector.tracing.arm.type_files import by_file, lies_in
+from inspector.tracing.arm.specialised import specialised
+from inspector.tracing.arm.type_files import by_file, latest, lies_in
 
 _dict_of = type.__dict__["__dict__"].__get__
 _CALLED_ASKEW: Final = "__internal_mypyc_setup"
@@ -35,12 +36,6 @@ _PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
 _BOUND = (classmethod, staticmethod)
 _DESCRIPTORS = (MethodDescriptorType, type(dict.__dict__["fromkeys"]))
 _UNSEEN = ("wrapper_descriptor", "getset_descriptor", "member_descriptor")
-_OPCODES: Final = {
-    "call": re.compile("(PRECALL|CALL)_(LEN|ISINSTANCE|LIST_APPEND|STR_1|TUPLE_1|TYPE_1)"),
-    "operator": re.compile("BINARY_OP_.*_(INT|FLOAT|UNICODE)|COMPARE_OP_(INT|FLOAT|STR).*"),
-    "index": re.compile("(BINARY|STORE)_SUBSCR_(DICT|(LIST|TUPLE|STR)_INT)|UNPACK_SEQUENCE_.*(LIST|TUPLE)"),
-}
-"""Opcodes that CPython specialises (PEP 659) and that then run C code of builtins directly."""
 _BYTES_METHODS = ("join",)
 """Only this method of bytes is hooked: it copies others' bytes; the rest are called everywhere."""
 LEFT_OUT: Final = frozenset(("inspector", "zmq", "tornado", "psutil", "debugpy", "_pydevd_bundle", "pydevd"))
@@ -78,6 +73,8 @@ class Targets:
     """The patterns, or packages, of the last search."""
     _roles: dict[int, tuple[str, type]] = field(default_factory=dict)
     """During one search: id of a type -> what its instances are to it, and the type, which so stays alive."""
+    _latest: ReferenceType[type] = field(default_factory=latest)
+    """The class that was made last as it was searched."""
     _indices: tuple[list[int], dict[int, int]] = field(default_factory=lambda: ([], {}))
 
     @staticmethod
@@ -121,6 +118,9 @@ class Targets:
                 its = (some for package, some in packages.items() if fits(package, pattern))
                 names = [name for some in its for name in some]
             self._add(pattern, names, files)
+        if made := by_file(self._latest):  # C code makes types while it runs
+            self._types_of({file: name for name in self._walked if (file := _library(name))}, made)
+        self._latest = latest()
         for name in fresh:
             space = _namespace(name)
             if space is not None and name not in self._walked:
@@ -181,12 +181,15 @@ class Targets:
                 known = self._roles.get(id(type(value)))
                 if known is None or known[0]:
                     self._one(name, key, value)
-        for file, some in by_file.items() if files else ():
-            for kind in some if file in files else ():
-                if id(kind) not in self._seen:
-                    self._keep_type(files[file], kind)
+        self._types_of(files, by_file if files else {})
         if not modules and (found := _single(pattern)):
             self._one(*found)
+
+    def _types_of(self, files: dict[str, str], by_file: dict[str, list[type]]) -> None:
+        """Hook the types of these libraries; `files`: library -> its module."""
+        for file, kind in ((file, kind) for file, some in by_file.items() for kind in some):
+            if file in files and id(kind) not in self._seen:
+                self._keep_type(files[file], kind)
 
     def _is_new(self, name: str) -> bool:
         """Whether a module was not searched, or has other names since."""
@@ -368,17 +371,6 @@ def _belongs(value: Any, module: str) -> bool:
     is_pythons = home != "builtins" or vars(builtins).get(type_name(owner)) is owner
     is_unnamed = owner in (ModuleType, type(None)) or not home or not is_pythons
     return is_unnamed or _package(home) == _package(module)
-
-
-@cache
-def specialised() -> dict[str, int]:
-    """Kind -> number of specialised opcodes of this Python that run C of builtins without a pointer."""
-    import opcode
-
-    families: dict[str, list[str]] = vars(opcode)["_specializations"]
-    names = {name.replace("NO_KW_", "") for family in families.values() for name in family}
-    counted = Counter(kind for name in names for kind, of in _OPCODES.items() if of.fullmatch(name))
-    return {f"specialised {kind}": count for kind, count in counted.items()}
 
 
 def subclasses(kinds: Iterable[type]) -> list[type]:

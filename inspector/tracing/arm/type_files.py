@@ -8,6 +8,7 @@ only "Box" for many others, which therefore appear as builtins.
 import sys
 from types import MethodDescriptorType
 from typing import Final
+from weakref import ReferenceType, ref
 
 from inspector import _native
 from inspector.objects.classes import is_heap_type
@@ -26,10 +27,21 @@ def lies_in(kind: type, home: str, module: str) -> bool:
     return image is not None and isinstance(file, str) and image[0] == file
 
 
-def by_file() -> dict[str, list[type]]:
-    """Library -> the types of its C code, shown by a module or not; only direct subclasses of object."""
+def latest() -> ReferenceType[type]:
+    """The class that was made last."""
+    return ref(type.__subclasses__(object)[-1])
+
+
+def by_file(after: ReferenceType[type] | None = None) -> dict[str, list[type]]:
+    """Library -> the types of its C code, shown by a module or not; only direct subclasses of object.
+
+    `after`: only those made after this one, if it is still there.
+    """
     found: dict[str, list[type]] = {}
-    for kind in type.__subclasses__(object):
+    last = after() if after is not None else None
+    for kind in reversed(type.__subclasses__(object)):
+        if kind is last:
+            break
         image = _native.image(_address(kind))
         if image is not None:
             found.setdefault(image[0], []).append(kind)
