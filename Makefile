@@ -79,7 +79,7 @@ wild: ## the finder of leaks on a hundred packages of others, into docs/wild.md;
 	@$(PYTHON3) .ci/ready.py test
 	@$(BIN)/python -P .ci/wild/rig.py $(if $(ONLY),--only $(ONLY))
 
-planted: system ## faults planted into ten packages: which are told, with which function, into docs/planted.md; ONLY=pyrsistent
+planted: system ## faults planted into twelve packages: which are told, with which function, into docs/planted.md; ONLY=pyrsistent
 	@$(PYTHON3) .ci/ready.py test
 	@$(BIN)/python -P .ci/wild/planted/plant.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
 

@@ -1,4 +1,4 @@
-"""The finder of leaks on planted faults: ten packages, each built once with all of operators.py inside.
+"""The finder of leaks on planted faults: twelve packages, each built once with all of operators.py inside.
 
     make planted   those that have no answer yet, then docs/planted.md; ONLY=pyrsistent asks these again
 
