@@ -36,10 +36,12 @@ class PilImages(Adapter):
         return not _readonly(x) and _state(x) == "computed"
 
     def beyond(self, x: Any, found: Beyond) -> None:
-        """The pixels of its C image, which frees them."""
+        """The pixels of its C image, which frees them; of another's buffer, it may be the last to show it."""
         size, core = _pixel_bytes(x), id(_pixels(x))
         if self.owns(x) is True and not isinstance(size, Unknown):
             found.add_block(core, core, size, "Pillow's pixels")
+        elif _readonly(x) and _state(x) == "computed":
+            found.why = "Pillow does not tell whose bytes an image of another's buffer shows"
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """Mode and size."""

@@ -27,6 +27,10 @@ class GrowthSource:
     """Its bytes by quarter of the time in which they were asked for."""
     beside: bool
     """A thread of C asked: the line is where the main thread was meanwhile."""
+    alike_blocks: int = 0
+    """Of its samples, those of blocks of the size that has most bytes."""
+    alike_bytes: int = 0
+    """Asked for with each of those."""
 
 
 @dataclass(frozen=True, slots=True)

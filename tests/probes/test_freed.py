@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,9 +19,6 @@ FOLDER = Path(__file__).parents[1] / "specimens"
 LEAST: Final = 65_536
 ROUNDED: Final = 8
 """Bytes by which an object may differ from what was asked for it: blocks are multiples of 16."""
-TOO_SMALL_BEFORE_3: Final = ("MultiIndex",)
-"""Told too small of pandas 2, whose hash tables are C structs: seen with 2.2.0. Nothing is told too large."""
-
 BY_MALLOC: Final = {
     "PYTHONMALLOC": "malloc",
     "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
@@ -61,8 +57,7 @@ def test_deleting_an_object_frees_what_was_said(table: str, name: str) -> None:
     slack = max(LEAST, freed // 100) + ROUNDED * blocks
     assert isinstance(said, int), said
     assert said <= freed + slack, (said, freed, blocks)
-    if name not in TOO_SMALL_BEFORE_3 or version("pandas") >= "3":
-        assert said >= freed - slack, (said, freed, blocks)
+    assert said >= freed - slack, (said, freed, blocks)
 
 
 @pytest.mark.parametrize("left", [lambda t: t.column(0), lambda t: t[0].chunk(0).buffers()[1].slice(8)])

@@ -324,6 +324,18 @@ def asynchronous_queue(count: int) -> Any:
     return x
 
 
+def asked(index: Any, key: Any) -> Any:
+    """An index with its hash table."""
+    index.get_loc(key)
+    return index
+
+
+def filled(array: Any, field: str) -> Any:
+    for n in range(len(array)):
+        array[field][n] = bytes(100)
+    return array
+
+
 def shared(array: Any) -> Any:
     return [array[n:] for n in range(50)]
 
@@ -361,7 +373,8 @@ def row(expression: str, space: dict[str, Any]) -> list[Any]:
 IMPORTED = {
     "OTHERS": "import awkward as ak, bitarray, cffi, dask.array as da, dask.bag as db, PIL.Image\n"
     "import scipy.sparse as sp, xarray as xr",
-    "UNTOLD": "import h5py, jax.numpy as jnp, lxml.etree, polars as pl, pyarrow as pa, scipy.spatial",
+    "UNTOLD": "import h5py, jax.numpy as jnp, lxml.etree, PIL.Image, polars as pl, pyarrow as pa\n"
+    "import scipy.sparse.linalg, scipy.spatial",
 }
 
 

@@ -106,6 +106,18 @@ def test_blocks_are_counted_where_each_has_a_sample() -> None:
     assert told == {10: "80 MB in 10 blocks", 9_000: "45 GB in about 9", 40: "40 MB", 1: "100 MB"}
 
 
+def test_blocks_of_one_size_tell_what_a_call_asked_for() -> None:
+    """A few others may be among them; where pages were never touched, or sizes differ, no size is told."""
+    site = Site("/app/t.py", 7, "run", Unknown("no cell"), "read()")
+    told = {}
+    for total, samples, alike in ((80_500_000, 11, 10), (40_000_000, 10, 10), (81_000_000, 10, 1)):
+        each = 8_000_000 if alike > 1 else total
+        source = GrowthSource(total, samples, site, "", "", (), (), (0, 0, 0, total), False, alike, each)
+        text = next(asked_for(Growth(total, (), (source,), 1 << 19, 0, 10**9))).text
+        told[total] = text.partition(" asked for ")[2].partition(",")[0]
+    assert list(told.values()) == ["80 MB in 10 blocks of 8.0 MB", "40 MB in 10 blocks", "81 MB in 10 blocks"]
+
+
 def test_native_growth_is_told_by_run() -> None:
     rows = (Grown("blocks", 60_000_000, ""), Grown("objects", 90_000_000, "str"))
     assert [one.text for one in native_growth(rows, 6)] == [

@@ -17,6 +17,7 @@ _MOST_BYTES: Final = {
     "_hashlib.HASH": 600,
     "_hashlib.HASHXOF": 600,
     "_hashlib.HMAC": 1_000,
+    "torch._C.Generator": 2_700,
 }
 """Type -> bytes that one owns besides, at most."""
 _UNBOUNDED: Final = {
@@ -25,13 +26,19 @@ _UNBOUNDED: Final = {
     "_lzma": ("LZMACompressor", "LZMADecompressor"),
     "_pickle": ("Pickler", "Unpickler"),
     "_sre": ("SRE_Scanner",),
+    "_io": ("BufferedRWPair",),
+    "symtable": ("SymbolTable",),
     "pyexpat": ("xmlparser",),
     "xml.etree.ElementTree": ("XMLParser",),
     "_ssl": ("_SSLContext",),
     "ssl": ("SSLContext",),
     "sqlite3": ("Connection",),
     "numpy.dtypes": ("StringDType",),
+    "pandas._libs.parsers": ("TextReader",),
+    "polars.expr.expr": ("Expr",),
+    "pyarrow.ipc": ("RecordBatchStreamReader", "RecordBatchFileReader"),
     "pyarrow.lib": (
+        *("Tensor", "SparseCOOTensor", "SparseCSRMatrix", "SparseCSCMatrix", "SparseCSFTensor"),
         *("ListScalar", "LargeListScalar", "ListViewScalar", "LargeListViewScalar", "FixedSizeListScalar"),
         *("StringScalar", "LargeStringScalar", "StringViewScalar", "BinaryScalar", "LargeBinaryScalar"),
         *("BinaryViewScalar", "FixedSizeBinaryScalar", "MapScalar", "StructScalar", "UnionScalar"),
@@ -40,6 +47,7 @@ _UNBOUNDED: Final = {
     "lxml.etree": ("_Document",),
     "scipy.spatial._ckdtree": ("cKDTree",),
     "scipy.spatial._kdtree": ("KDTree",),
+    "": ("SuperLU",),
 }
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -97,7 +97,8 @@ def _sources(
     named = cache(lambda address: place_of(address - 1))
     groups: dict[tuple[object, ...], list[float]] = defaultdict(lambda: [0.0] * 5)
     first = dict[tuple[object, ...], tuple[Site, str, str, tuple[Place, ...], tuple[str, ...], bool]]()
-    for (_, _, ns, number, function), bytes_ in zip(rows, _sizes(rows), strict=True):
+    lengths = defaultdict[tuple[object, ...], Counter[int]](Counter)
+    for (_, length, ns, number, function), bytes_ in zip(rows, _sizes(rows), strict=True):
         python, native, beside = sites.get(number, ([], (), 0))
         places = tuple(map(named, native))
         site, path = _line(python, cells)
@@ -108,7 +109,8 @@ def _sources(
         group = groups[key]
         group[min(3, 4 * ns // max(watched, 1))] += bytes_
         group[4] += 1
-    made = [_source(*first[key], group) for key, group in groups.items()]
+        lengths[key][length] += 1
+    made = [_source(*first[key], group, lengths[key]) for key, group in groups.items()]
     return tuple(sorted((one for one in made if one.bytes), key=lambda one: -one.bytes)[:MOST_SOURCES])
 
 
@@ -120,11 +122,13 @@ def _source(
     path: tuple[str, ...],
     beside: bool,
     group: list[float],
+    lengths: Counter[int],
 ) -> GrowthSource:
     quarters = (round(group[0]), round(group[1]), round(group[2]), round(group[3]))
     native = tuple(f"{_file(one.library)} {one.symbol}" for one in places if isinstance(one.symbol, str))
+    each, alike = max(lengths.items(), key=lambda row: row[0] * row[1])
     return GrowthSource(
-        sum(quarters), round(group[4]), site, library, allocator, path, native, quarters, beside
+        sum(quarters), round(group[4]), site, library, allocator, path, native, quarters, beside, alike, each
     )
 
 

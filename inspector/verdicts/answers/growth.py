@@ -23,6 +23,8 @@ LEAST_TIMES: Final = 4
 """Of blocks of so many times `sample_bytes` one in 50 has no sample (e**-4): they can be counted."""
 SURELY: Final = 0.01
 """Blocks without a sample that are expected where their number is told without "about"."""
+SAME_SHARE: Final = 0.02
+"""By which a total may differ from that of equal blocks: pages that were never touched do not count."""
 STEADY: Final = 0.1
 """Of the whole, in each quarter of the time."""
 
@@ -67,7 +69,10 @@ def _joined(rows: list[GrowthSource]) -> tuple[GrowthSource, int]:
     a, b, c, d = (sum(row.quarters[n] for row in rows) for n in range(4))
     total, samples = sum(row.bytes for row in rows), sum(row.samples for row in rows)
     beside = sum(row.bytes for row in rows if row.beside)
-    return replace(rows[0], bytes=total, samples=samples, quarters=(a, b, c, d)), beside
+    each = max(rows, key=lambda row: row.alike_blocks * row.alike_bytes).alike_bytes
+    alike = sum(row.alike_blocks for row in rows if row.alike_bytes == each)
+    joined = replace(rows[0], bytes=total, samples=samples, quarters=(a, b, c, d))
+    return replace(joined, alike_blocks=alike, alike_bytes=each), beside
 
 
 def _asked(row: GrowthSource, beside: int, runs: int, sample_bytes: int) -> str:
@@ -84,11 +89,18 @@ def _asked(row: GrowthSource, beside: int, runs: int, sample_bytes: int) -> str:
 
 
 def _blocks(row: GrowthSource, sample_bytes: int) -> str:
-    """How many blocks, if they are so large that hardly one of them has no sample; "" for one."""
+    """How many blocks, if they are so large that hardly one of them has no sample; "" for one.
+
+    And how large each is, if those of one size are nearly all of it: what one call of a loop asked for.
+    """
     if row.samples < 2 or not sample_bytes or row.bytes < LEAST_TIMES * row.samples * sample_bytes:
         return ""
-    missed = row.samples * exp(-row.bytes / row.samples / sample_bytes)
-    return f" in {'' if missed < SURELY else 'about '}{row.samples:,} blocks"
+    are_alike = abs(row.alike_blocks * row.alike_bytes - row.bytes) <= SAME_SHARE * row.bytes
+    blocks, each = row.samples, ""
+    if are_alike and row.alike_blocks > 1:
+        blocks, each = row.alike_blocks, f" of {size(row.alike_bytes)}"
+    missed = blocks * exp(-row.bytes / blocks / sample_bytes)
+    return f" in {'' if missed < SURELY else 'about '}{blocks:,} blocks{each}"
 
 
 def _library(row: GrowthSource) -> str:
