@@ -174,6 +174,7 @@ class Leaked:
     ) -> Leaks:
         from inspector.ledger.charges import charged
         from inspector.ledger.growth import Growth
+        from inspector.ledger.lost import lost as search
         from inspector.ledger.raw_memory import RawMemory
         from inspector.verdicts.growth import over_runs
 
@@ -191,7 +192,8 @@ class Leaked:
             drifts = growth.end() if repeat >= growth.RUNS_LEAST else None
             if drifts and growth.moved:
                 drifts = charged(drifts, growth.moved, self._modules, function, in_copy)
-            fact = over_runs(facts, drifts)
+            lost = search().rows if any(one.kept for one in drifts or ()) else ()
+            fact = over_runs(facts, drifts, lost)
         finally:
             growth.forget()
             raw_memory.close()

@@ -6,11 +6,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from inspector.facts.leaks import DEADLY, OUTSIDE, Drift, KeptByC, Leaks, Verdict
+from inspector.facts.lost import LostObject
+from inspector.facts.unknown import Unknown
 from inspector.verdicts.leaks import confirmed, key, of_drifts
 
+_UNVISITED = ("field not visited", "type without tp_traverse")
+_NO_CALL = Unknown("no call lost it: the collector asks tp_traverse, and it leaves the field out")
 
-def over_runs(runs: Sequence[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
-    """The faults that every run shows and the counts that every run changes; others are caches filling."""
+
+def over_runs(
+    runs: Sequence[Leaks], drifts: tuple[Drift, ...] | None, lost: Sequence[LostObject] = ()
+) -> Leaks:
+    """The faults that every run shows and the counts that every run changes; others are caches filling.
+
+    `lost`: what nothing reaches after the runs, so that its growth is no keeping.
+    """
     last = runs[-1]
     apart = tuple(one for one in last.verdicts if one.kind == OUTSIDE)  # judged over all runs
     facts = [replace(fact, verdicts=tuple(one for one in fact if one.kind != OUTSIDE)) for fact in runs]
@@ -24,9 +34,44 @@ def over_runs(runs: Sequence[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
     verdicts = confirmed(tuple(shared.values()), moved)
     found = sorted((*verdicts, *of_drifts(moved, verdicts), *apart), key=lambda one: not one.certain)
     of_lost = {f"<{one.object_type}>" for one in found if one.kind == "leaked"}
-    growing = (one for one in drifts or () if one.kept and not of_lost.issuperset(one.owners or ("",)))
-    kept = with_growth(last.kept, growing)  # what lost objects hold is lost with them
+    growing = [one for one in drifts or () if one.kept and not of_lost.issuperset(one.owners or ("",))]
+    cycles = {one: row for one in growing if (row := _cycle(one, lost)) is not None}
+    found += [_unvisited(one, row) for one, row in cycles.items()]
+    growing = [one for one in growing if one not in cycles]  # what lost objects hold is lost with them
+    kept = with_growth((row for row in last.kept if not _is_of(row, cycles)), growing)
     return replace(last, verdicts=tuple(found), kept=kept, runs=len(facts), notes=notes)
+
+
+def _is_of(row: KeptByC, cycles: Iterable[Drift]) -> bool:
+    return any(row.object == one.type_name for one in cycles)
+
+
+def _cycle(drift: Drift, lost: Iterable[LostObject]) -> LostObject | None:
+    """How as many such objects as the runs left are lost in cycles, through one kind of field."""
+    rows = (row for row in lost if row.cause in _UNVISITED and row.type_name == drift.type_name)
+    return next((row for row in rows if row.objects >= sum(drift.changes)), None)
+
+
+def _unvisited(drift: Drift, row: LostObject) -> Verdict:
+    """Counts grow with each run, and a search reaches none of the objects: two witnesses."""
+    numbers = ", ".join(f"{one:,}" for one in drift.changes)
+    visit = f"Py_VISIT the field at {row.where}, if it owns, in the tp_traverse of {row.holder}"
+    has_none = row.cause == "type without tp_traverse"
+    return Verdict(
+        kind="leaked",
+        object=drift.shown,
+        certain=row.certain,
+        objects=drift.objects,
+        references=sum(drift.changes),
+        conversion=_NO_CALL,
+        stack=(),
+        method=f"{row.holder}.tp_traverse",
+        rule="tp_traverse visits every reference that the object owns",
+        cure=f"give {row.holder} Py_TPFLAGS_HAVE_GC, tp_traverse and tp_clear" if has_none else visit,
+        reason=f"{numbers} more after each of {len(drift.changes)} runs, in cycles that no collection frees: "
+        f"the field at {row.where} is not visited",
+        owners=drift.owners,
+    )
 
 
 def _shared(facts: Sequence[Leaks]) -> dict[tuple[object, ...], Verdict]:

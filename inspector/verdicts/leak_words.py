@@ -87,6 +87,9 @@ def _sentence(verdict: Verdict, fact: Leaks) -> str:
 
 
 def _leaked(verdict: Verdict, fact: Leaks) -> str:
+    if verdict.method.endswith(".tp_traverse"):
+        left = f"{_does(verdict, 'leaves', 'leave')} {_a_type(verdict)} alive{_times(verdict, fact)}"
+        return f"{_who(verdict)} {left}: {verdict.reason}"
     lost = f"{_who(verdict)} {_does(verdict, 'loses', 'lose')} a reference{_times(verdict, fact)}"
     made = verdict.conversion
     if isinstance(made, Touch) and made.role == "outlived" and _type(verdict) != "class":

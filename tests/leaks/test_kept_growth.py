@@ -33,6 +33,26 @@ static int init(PyObject *self, PyObject *args, PyObject *names) {
     ((Node *)self)->other = Py_NewRef(self);
     return 0;
 }
+static void end(PyObject *self) {
+    if (PyObject_IS_GC(self)) PyObject_GC_UnTrack(self);
+    Py_CLEAR(((Node *)self)->other);
+    Py_TYPE(self)->tp_free(self);
+}
+static int holds(PyObject *self, PyObject *args, PyObject *names) {
+    return PyArg_ParseTuple(args, "O", &((Node *)self)->other) ? (Py_INCREF(((Node *)self)->other), 0) : -1;
+}
+static int forgets;
+static int visit(PyObject *self, visitproc visit, void *arg) {
+    if (!forgets) Py_VISIT(((Node *)self)->other);
+    return 0;
+}
+static int clear(PyObject *self) { Py_CLEAR(((Node *)self)->other); return 0; }
+static PyObject *turn(PyObject *self, PyObject *on) { forgets = PyObject_IsTrue(on); Py_RETURN_NONE; }
+static PyTypeObject Half_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "keeps_more.Half", .tp_basicsize = sizeof(Node),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .tp_new = PyType_GenericNew, .tp_init = holds,
+    .tp_dealloc = end, .tp_traverse = visit, .tp_clear = clear,
+};
 static PyTypeObject Node_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "keeps_more.Node", .tp_basicsize = sizeof(Node),
     .tp_flags = Py_TPFLAGS_DEFAULT, .tp_new = PyType_GenericNew, .tp_init = init,
@@ -57,6 +77,27 @@ def test_what_is_kept_and_grows_is_told(keeps: Any) -> None:
     told = found.report.to_text()
     assert "What native code keeps grows: " in told.splitlines()[0]
     assert "Thing: 1, 1, 1 more after each of 3 runs" in told
+
+
+def test_a_field_that_tp_traverse_forgets_is_told_once_runs_lose_cycles_by_it(keeps: Any) -> None:
+    """Each count is right, and what the field holds looked kept on purpose."""
+    held = []
+
+    def ring() -> None:
+        thing: Any = Thing()
+        thing.half = keeps.Half(thing)
+
+    def stays() -> None:
+        held.append(keeps.Half(Thing()))
+
+    for forgets, run, count in ((False, ring, 0), (True, stays, 0), (True, ring, 1)):
+        keeps.turn(forgets)
+        found = inspector.leaks("keeps_more").run(run)
+        told = [(one.method, one.certain, one.object) for one in found.verdicts]
+        assert told == [("keeps_more.Half.tp_traverse", False, "Thing")] * count
+    assert "in cycles that no collection frees: the field at byte 16 is not visited" in repr(found)
+    assert not any(row.growth for row in found.kept)
+    assert held
 
 
 def test_what_is_replaced_does_not_grow(keeps: Any) -> None:
