@@ -8,11 +8,14 @@ from inspector.adapters.beyond import ODD, Beyond, Counted
 from inspector.objects.layouts import torch_nodes
 from inspector.objects.layouts.shared_pointers import block_bytes
 from inspector.objects.layouts.torch_nodes import FUNCTION_NODE, is_undefined
-from inspector.objects.layouts.torch_tensors import Storage, class_of, storage, tensor, words_at
+from inspector.objects.layouts.torch_tensors import COUNT, Storage, class_of, storage, tensor, words_at
 
 STORAGE, TENSOR, NODE = "torch storage", "torch tensor in C++", "torch graph node"
 NONE: Final = (0, 0)
+COUNTER = "torch counter of writes"
 COW = "torch copy-on-write block"
+HEADER: Final = 8
+"""Bytes of glibc before each block, which are freed with it."""
 MOST_ROWS: Final = 200_000
 CDATA_WORD: Final = 2
 """Word of the pointer to the C++ object in THPVariable, THPStorage and THPCppFunction."""
@@ -64,8 +67,10 @@ class Walk:
             self.beyond.add(Counted(wrapper, 0, 0, "", NONE, (address | ODD,)))
         return (wrapper,) if references > 1 else ()
 
-    def _row(self, address: int, references: int, kind: str, owns: tuple[int, ...]) -> None:
-        self.beyond.add(Counted(address | ODD, references, block_bytes(address), kind, NONE, owns))
+    def _row(self, address: int, references: int, kind: str, owns: tuple[int, ...], *blocks: int) -> None:
+        """`blocks`: those that it alone owns, 0 for none."""
+        size = sum(HEADER + block_bytes(block) for block in (address, *blocks) if block)
+        self.beyond.add(Counted(address | ODD, references, size, kind, NONE, owns))
 
     def _tensor(self, address: int) -> None:
         found = tensor(address)
@@ -80,8 +85,16 @@ class Walk:
                 self.beyond.why = "a tensor's autograd fields are not known here"
                 return
             owns += self._owned(self._tensor, of.gradient, *of.bases) + self._owned(self._node, of.function)
+            owns += (of.hooks,) if of.hooks else ()
         owns += self._wrapper(address, found.wrapper, found.references)
-        self._row(address, found.references, TENSOR, owns)
+        alone = found.counter if found.counter and words_at(found.counter, 2)[1] & COUNT == 1 else 0
+        if found.counter and not alone:
+            owns += self._owned(self._counter, found.counter)
+        self._row(address, found.references, TENSOR, owns, found.autograd, alone)
+
+    def _counter(self, address: int) -> None:
+        """Of writes, which a tensor shares with its views."""
+        self._row(address, words_at(address, 2)[1] & COUNT, COUNTER, ())
 
     def _node(self, address: int) -> None:
         found = torch_nodes.node(address)
@@ -98,7 +111,7 @@ class Walk:
         for other in found.others:
             owns += self._owned(self._tensor if "Tensor" in class_of(other) else self._node, other)
         owns += self._wrapper(address, found.wrapper, found.references)
-        self._row(address, found.references, NODE, owns)
+        self._row(address, found.references, NODE, owns, *found.blocks)
 
     def _storage(self, address: int) -> None:
         found = storage(address)
@@ -107,7 +120,7 @@ class Walk:
             return
         owns = self._wrapper(address, found.wrapper, found.tensors)
         foreign, exporter = self.exporter(found)
-        size = 0 if foreign or found.is_cow else found.bytes
+        size = 0 if foreign or found.is_cow or not found.start else found.bytes
         span = (found.start, found.start + found.bytes)
         if found.is_cow:
             block = found.context | ODD
@@ -115,5 +128,5 @@ class Walk:
             owns += (block,)
         if exporter is not None:
             owns += (id(exporter),)
-        own, span = block_bytes(address) + size, span if size else NONE
+        own, span = HEADER + block_bytes(address) + size, span if size else NONE
         self.beyond.add(Counted(address | ODD, found.tensors, own, STORAGE, span, owns))

@@ -3,7 +3,8 @@
 //
 // tp_traverse is the gc's own question. It is asked only where the gc would ask it: of objects in the gc's
 // lists, and of exact tuples and dicts, which the gc takes out of its lists when they cannot be part of a
-// cycle. Any other object that is not in a list may be half built; it is taken as it stands, without
+// cycle; and of struct sequences (os.stat_result, torch.return_types.sort), which C code makes outside of
+// those lists, with NULL in each field that is not set. Any other object that is not in a list may be half built; it is taken as it stands, without
 // references. Three things that tp_traverse leaves out are added: the keys of a dict whose keys are all
 // strings (dict_traverse skips them), and the parts of a code object, a range and an ndarray (no gc types).
 // Keys that instances share with their class belong to the class's key table, not to one dict, and are left
@@ -58,13 +59,23 @@ static int visit_range(const range_object *range /* borrowed */, visitproc visit
     return 0;
 }
 
+// No class derives from a struct sequence, and all have the tp_traverse of sys.flags.
+static int is_struct_sequence(const PyTypeObject *type) {
+    static traverseproc traverse;
+    PyObject *flags = traverse ? NULL : PySys_GetObject("flags"); // borrowed
+    if (flags && !PyType_HasFeature(Py_TYPE(flags), Py_TPFLAGS_BASETYPE)) {
+        traverse = Py_TYPE(flags)->tp_traverse;
+    }
+    return traverse && type->tp_traverse == traverse;
+}
+
 int edges_has(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     if (compat_may_be_untracked(type)) {
         return 1;
     }
     if (PyType_HasFeature(type, Py_TPFLAGS_HAVE_GC) && (!type->tp_is_gc || type->tp_is_gc(object))) {
-        return compat_gc_tracked(object);
+        return compat_gc_tracked(object) || is_struct_sequence(type);
     }
     return type == &PyCode_Type || type == &PyRange_Type || arrays_is(object);
 }

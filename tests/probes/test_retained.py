@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import gc
+import os
 import sys
 import threading
 import time
@@ -46,6 +47,16 @@ def test_equal_to_a_brute_force_walk(plan: Plan) -> None:
     assert counts(fact) == expected
     assert sum(own for name, _, own in fact.by_type if not name.endswith("Node")) == sizes
     assert len(outside) == len(plan.roots)
+
+
+def test_fields_of_a_struct_sequence_go_with_it() -> None:
+    """C makes it outside of the gc's lists."""
+    found = os.stat("/")
+    fields = gc.get_referents(found)
+    assert float in map(type, fields)
+    own = sum(type(one) is float for one in fields)
+    del fields
+    assert counts(look(found))["float"] == own
 
 
 @pytest.mark.quick

@@ -166,6 +166,40 @@ KEPT |= {
 }
 
 
+def held_after_leaf() -> Any:
+    made, held = model(), torch.ones(300, 300)
+    made[0].weight.register_post_accumulate_grad_hook(lambda _: held and None)
+    return made
+
+
+def small_steps() -> Any:
+    """What a node has besides its struct counts where tensors are small."""
+    x = torch.ones(4, 4, requires_grad=True)
+    for _ in range(500):
+        x = x.sigmoid() + x
+    return x
+
+
+def batches() -> Any:
+    rows = torch.utils.data.TensorDataset(torch.ones(500, 300))
+    return torch.utils.data.DataLoader(rows, batch_size=300)
+
+
+KEPT |= {
+    "sorted": lambda: torch.rand(300, 300).sort(),
+    "real view": lambda: torch.view_as_real(torch.ones(300, 300, dtype=torch.complex64)),
+    "split": lambda: (torch.ones(300, 300, requires_grad=True) * 2).split(10),
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(300, 100), torch.ones(100, 100)]),
+    "jagged": lambda: torch.nested.nested_tensor([torch.ones(900, 100)], layout=torch.jagged),
+    "hook after a leaf": held_after_leaf,
+    "small steps": small_steps,
+    "batch": lambda: next(iter(batches())),
+    "batches": lambda: iter(batches()),
+    "averaged": lambda: torch.optim.swa_utils.AveragedModel(model()),
+    "packed sequence": lambda: nn.utils.rnn.pack_sequence([torch.ones(900, 100), torch.ones(9, 100)]),
+}
+
+
 def measured(kind: str) -> tuple[Any, int]:
     """(bytes that `retained` says, bytes that deleting frees): the first of three that agree."""
     said, freed = None, 0
@@ -173,6 +207,7 @@ def measured(kind: str) -> tuple[Any, int]:
         x = KEPT[kind]()
         gc.collect()
         said = inspector.retained(x).retained_bytes
+        gc.collect()  # what was made for the answer is no part of it
         before = in_use()
         del x
         gc.collect()

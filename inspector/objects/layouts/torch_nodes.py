@@ -23,7 +23,7 @@ from inspector.objects.layouts.torch_tensors import (
     words_at,
 )
 
-EDGES, WRAPPER = 11, 14
+EDGES, WRAPPER, SHAPES = 11, 14, 32
 HOOKS: Final = (16, 19, 29)
 """Words of a Node's vectors of hooks: before it, before it by tensor, after it."""
 NODE_WORDS: Final = 58
@@ -32,9 +32,11 @@ SAVED_WORDS: Final = 10
 EDGE_WORDS: Final = 2
 FUNCTION_SAVED, FUNCTION_NODE = 17, 27
 """Words of THPFunction: its vector of SavedVariable, its PyNode."""
-GRAD, GRAD_FN, TRUTHS, META_WORDS = 5, 6, 16, 38
+GRAD, GRAD_FN, LEAF_HOOKS, TRUTHS, META_WORDS = 5, 6, 15, 16, 38
 VIEWS: Final = ((23, 29), (30, 36))
 """DifferentiableViewMeta: word of a base, and of the byte that says whether it is there."""
+REVERSE: Final = 2
+"""Words from a base to the block of the function that makes it of the view: that begins with it too."""
 MOST_SAVED: Final = 10_000
 _NOT_TRUTHS: Final = 0xFE_FE_FE_FE_FF
 """Bits that are 0 in the five truths of a SavedVariable that was filled."""
@@ -73,6 +75,8 @@ class Node:
     """TensorImpls and nodes that it refers to as they are."""
     hooks: tuple[int, ...]
     """The dicts of its hooks in Python; 0 for a hook in C++."""
+    blocks: tuple[int, ...]
+    """The allocator's blocks with its edges and with the shapes of more than two gradients; 0 for none."""
 
 
 def node(address: int) -> Node | None:
@@ -90,7 +94,9 @@ def node(address: int) -> Node | None:
     saved = tuple(_saved_in(fields)) if kind != PYTHON else tuple(_saved_by_python(wrapper))
     others = tuple(filter(_is_counted, fields)) if kind in _PLAIN else ()
     hooks = tuple(_dict_of(one) for at in HOOKS for one in words_of(words[at], words[at + 1], 1))
-    return Node(address, kind, words[1] & COUNT, wrapper, following, saved, others, hooks)
+    shapes = words[SHAPES] if not address < words[SHAPES] < address + 8 * NODE_WORDS else 0
+    blocks = (words[EDGES], shapes)
+    return Node(address, kind, words[1] & COUNT, wrapper, following, saved, others, hooks, blocks)
 
 
 def _dict_of(hook: int) -> int:
@@ -113,9 +119,11 @@ class Meta:
     function: int
     """Its grad_fn."""
     bases: tuple[int, ...]
-    """The tensors that it is a view of."""
+    """The tensors that it is a view of, once for each reference to them."""
     wants_gradient: bool
     """A leaf's requires_grad."""
+    hooks: int
+    """The dict of the Python functions that run when its gradient was added to."""
 
 
 def meta(address: int) -> Meta | None:
@@ -125,9 +133,18 @@ def meta(address: int) -> Meta | None:
     if not kind.endswith("Meta"):
         return None
     is_view = kind == "DifferentiableViewMeta"
-    bases = tuple(words[base] for base, there in VIEWS if words[there] & 1) if is_view else ()
+    bases = tuple(_bases(words)) if is_view else ()
     gradient = words[GRAD] if words[GRAD] not in _UNDEFINED and not is_undefined(words[GRAD]) else 0
-    return Meta(gradient, words[GRAD_FN], bases, bool(words[TRUTHS] & 0xFF))
+    hooks = _dict_of(words[LEAF_HOOKS]) if words[LEAF_HOOKS] else 0
+    return Meta(gradient, words[GRAD_FN], bases, bool(words[TRUTHS] & 0xFF), hooks)
+
+
+def _bases(words: tuple[int, ...]) -> Iterator[int]:
+    for base, there in VIEWS:
+        if words[there] & 1:
+            yield words[base]
+            if words[base + REVERSE] and words_at(words[base + REVERSE], 1)[0] == words[base]:
+                yield words[base]
 
 
 def is_undefined(address: int) -> bool:
