@@ -4,13 +4,13 @@
 // tp_traverse is the gc's own question. It is asked only where the gc would ask it: of objects in the gc's
 // lists, and of exact tuples and dicts, which the gc takes out of its lists when they cannot be part of a
 // cycle; and of struct sequences (os.stat_result, torch.return_types.sort), which C code makes outside of
-// those lists, with NULL in each field that is not set. Any other object that is not in a list may be half built; it is taken as it stands, without
-// references. Three things that tp_traverse leaves out are added: the keys of a dict whose keys are all
-// strings (dict_traverse skips them), and the parts of a code object, a range and an ndarray (no gc types).
-// Keys that instances share with their class belong to the class's key table, not to one dict, and are left
-// out. Two things that it tells too much are taken out: from 3.14 on the stack of a suspended frame may
-// borrow what a variable owns, and tp_traverse reports both; and a module may name what is dead (_asyncio its
-// free list).
+// those lists, with NULL in each field that is not set. Any other object that is not in a list may be half
+// built; it is taken as it stands, without references. Three things that tp_traverse leaves out are added:
+// the keys of a dict whose keys are all strings (dict_traverse skips them), and the parts of a code object, a
+// range and an ndarray (no gc types). Keys that instances share with their class belong to the class's key
+// table, not to one dict, and are left out. Two things that it tells too much are taken out: from 3.14 on the
+// stack of a suspended frame may borrow what a variable owns, and tp_traverse reports both; and a module may
+// name what is dead (_asyncio its free list).
 //
 // Nothing is owned here: every reference passed to `visit` is borrowed and stays valid while the GIL is held.
 // SPDX-License-Identifier: MIT
