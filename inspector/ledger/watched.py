@@ -19,6 +19,8 @@ PURE: Final = "it has no native code: no extension module of it is loaded"
 PUT_BACK: Final = "other code put its hooks back before the block ended"
 PASSED_BY: Final = "it was loaded past Python's import system, which announces new modules"
 FULL: Final = "this process has used all its trampolines: ask in a new process"
+_LEFT_NONE: Final = -1
+"""Number of a callable for which no trampoline was left."""
 _MAKERS: Final = ("PyType_FromSpec", "PyType_FromModuleAndSpec", "PyCMethod_New")
 """What makes types and functions that Python calls."""
 
@@ -94,7 +96,7 @@ def _why(pattern: str, armed: Armed) -> str:
     ]
     if any(number >= 0 for number in hooked):
         return PUT_BACK
-    if hooked or armed.slots.without_trampoline():
+    if _LEFT_NONE in hooked or armed.slots.without_trampoline():
         return FULL
     armed.found.look()
     if any(fits(module, pattern) for module in armed.found.modules[len(armed.numbers) :]):

@@ -90,6 +90,8 @@ def test_what_is_not_watched_is_an_error_with_its_reason(tmp_path: Path, way: st
 def test_a_block_and_a_run_refuse_too() -> None:
     with refused("not-watched", "no native code"), inspector.leaks("colorsys"):
         import colorsys  # noqa: F401
+    with refused("not-watched", "no native code"), inspector.leaks("netrc"):  # has an exception of its own
+        import netrc  # noqa: F401
     with refused("not-watched", "never imported"):
         inspector.leaks("xmlrpc").run(lambda: None)
     with pytest.raises(ZeroDivisionError), inspector.leaks("antigravity"):
