@@ -53,3 +53,7 @@ say("factor", inspect(factor(c("low", "high", NA, "low"))))
 say("dates", inspect(as.Date(c("2026-02-28", NA))))
 say("times", inspect(as.POSIXct(c("2026-02-28 23:59:01", NA), tz = "UTC")))
 say("frame", inspect(data.frame(a = c(1, 2), b = c("x", "y"))))
+g <- function(a, b = 2, f = function(x) x, ...) a + b
+say("closure", inspect(g))
+say("language", inspect(quote(a + b * f(1L, n = c))))
+say("environment", inspect(list2env(list(key = 1))))

@@ -83,6 +83,12 @@ def test_elements_are_shown_as_their_class_prints_them(cards: dict[str, str]) ->
     assert " values a=double(2) b=character(2) bytes" in cards["frame"]
 
 
+def test_functions_calls_and_environments_show_what_they_hold(cards: dict[str, str]) -> None:
+    assert " values a b=2 f=function(…) ... bytes" in cards["closure"]
+    assert " values `+`(a, `*`(b, f(1, n=c))) bytes" in cards["language"]
+    assert " values key bytes" in cards["environment"]
+
+
 def test_lazy_classes_of_r_and_of_a_package(cards: dict[str, str]) -> None:
     assert "over a compact sequence 1 : 10 (ALTREP): 1 of 10 elements are made so far" in cards["strings"]
     assert 'values (not made) (not made) "3"' in cards["strings"]

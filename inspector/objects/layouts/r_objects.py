@@ -20,10 +20,10 @@ ITEM_BYTES = {10: 4, 13: 4, 14: 8, 15: 16, 16: 8, 19: 8, 20: 8, 24: 1}
 DATA = 48
 """Elements of a plain vector begin here."""
 NOT_MUTABLE = 0xFFFF
-PAIRLIST, ENVIRONMENT, PROMISE, LIST, POINTER = 2, 4, 5, 19, 22
+SYMBOL, PAIRLIST, CLOSURE, ENVIRONMENT, PROMISE, CALL, LIST, POINTER = 1, 2, 3, 4, 5, 6, 19, 22
 """SEXPTYPE numbers used here."""
-SLOTS_MAX, STEPS_MAX = 4096, 8
-"""Most slots of a hash table, and most bindings in one of its chains."""
+SLOTS_MAX, STEPS_MAX, PAIRS_MAX = 4096, 8, 1_000
+"""Most slots of a hash table, most bindings in one of its chains, most cells of a pairlist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,13 @@ def references_text(head: Header) -> str:
 
 
 def symbol_name(address: int) -> str:
-    """A symbol's name: its PRINTNAME is a CHARSXP; "?" if it is no symbol."""
+    """A symbol's name, from the CHARSXP that it is printed as; "" of a missing argument, "?" of no symbol."""
     symbol = header(address)
     name = header(symbol.first) if symbol is not None and symbol.type == 1 else None
     if name is None or name.type != 9:
         return "?"
-    return (_native.read(name.address + DATA, min(name.first, 200)) or b"?").decode("utf-8", "replace")
+    raw = _native.read(name.address + DATA, min(name.first, 200))
+    return "?" if raw is None else raw.decode("utf-8", "replace")
 
 
 def logical(address: int) -> str | None:
@@ -101,6 +102,16 @@ def _cells(environment: Header, slots: int, steps: int) -> Iterator[Header]:
                 break
             yield cell
             cell = header(cell.second)
+
+
+def pairs(address: int) -> Iterator[Header]:
+    """The cells of a pairlist or a call, at most PAIRS_MAX."""
+    cell = header(address)
+    for _ in range(PAIRS_MAX):
+        if cell is None or cell.type not in (PAIRLIST, CALL):
+            return
+        yield cell
+        cell = header(cell.second)
 
 
 _na: list[int] = []

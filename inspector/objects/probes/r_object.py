@@ -11,14 +11,19 @@ from inspector.facts.unknown import Address, Unknown
 from inspector.objects.layouts import r_altrep, r_elements, r_vectors
 from inspector.objects.layouts.r_calls import given_by_r
 from inspector.objects.layouts.r_objects import (
+    CALL,
+    CLOSURE,
     DATA,
     ENVIRONMENT,
     ITEM_BYTES,
     LIST,
     NOT_MUTABLE,
+    SYMBOL,
     Header,
     bindings,
     header,
+    pairs,
+    symbol_name,
 )
 
 WORDS = {
@@ -28,6 +33,8 @@ WORDS = {
 }  # fmt: skip
 VALUES, NAMES, ITEMS, REACHED = 6, 64, 1_000, 20_000
 """Elements shown, names of R's memory, items of a list that are looked at, objects that are counted."""
+CALLS = 4
+"""Calls within calls that are written."""
 
 
 def r_object(
@@ -83,10 +90,60 @@ def _values(found: Header) -> Iterator[str]:
     plain = r_vectors.plain_of(found)
     if found.type in (LIST, 20):
         yield from _kinds(found)
+    elif found.type == CLOSURE:
+        yield from _arguments(found)
+    elif found.type == CALL:
+        yield _written(found, CALLS)
+    elif found.type == ENVIRONMENT:
+        yield from _first(name for name, _ in bindings(found))
     elif plain is not None:
         yield from r_elements.shown(found, range(min(plain.first, VALUES)))
     if plain is not None and plain.first > VALUES:
         yield "…"
+
+
+def _first(texts: Iterable[str]) -> Iterator[str]:
+    for at, text in enumerate(texts):
+        yield text if at < VALUES else "…"
+        if at == VALUES:
+            return
+
+
+def _arguments(closure: Header) -> Iterator[str]:
+    """A function's arguments as they were declared: "a", "b=2"."""
+    for cell in pairs(closure.first):
+        value, name = header(cell.first), symbol_name(cell.third)
+        default = _written(value, CALLS) if value is not None else "?"
+        yield f"{name}={default}" if default else name
+
+
+def _written(found: Header, depth: int) -> str:
+    """A call, a symbol or one value in R's own syntax, operators before what they work on."""
+    if found.type == SYMBOL:
+        return symbol_name(found.address)
+    if found.type != CALL:
+        one = (
+            found.first == 1
+            and not found.altrep
+            and found.type in ITEM_BYTES
+            and found.type not in (LIST, 20)
+        )
+        return next(iter(r_elements.shown(found, range(1)))) if one else WORDS.get(found.type, "object")
+    function, *rest = pairs(found.address)
+    name = header(function.first)
+    called = "?" if name is None else _written(name, depth - 1) if depth else "…"
+    if name is not None and name.type == SYMBOL and not called.replace(".", "").replace("_", "").isalnum():
+        called = f"`{called}`"
+    if called == "function":
+        return "function(…)"
+    return f"{called}({', '.join(_given(one, depth - 1) if depth else '…' for one in rest)})"
+
+
+def _given(cell: Header, depth: int) -> str:
+    """An argument of a call, with its name where it has one."""
+    value, tag = header(cell.first), header(cell.third)
+    name = f"{symbol_name(tag.address)}=" if tag is not None and tag.type == SYMBOL else ""
+    return name + ("?" if value is None else _written(value, depth))
 
 
 def _kinds(found: Header) -> Iterator[str]:
