@@ -77,7 +77,7 @@ def _searched(address: int, fits: Fits) -> Iterator[int]:
         inlined, called = _of_function(block, fits, linked)
         if inlined:
             yield inlined
-        else:
+        elif not found:
             todo += called
 
 
