@@ -29,6 +29,7 @@ class Adapter(Watchpoints):
 
     def do_initialize(self, request: Message) -> None:
         """What debugpy can do, and we."""
+        self._began = dict(request.get("arguments") or {})
         self.forward(request, _add_ours)
 
     def do_stackTrace(self, request: Message) -> None:

@@ -17,7 +17,7 @@ from inspector.debugger.dap.places import (
     is_only_native,
     waiting,
 )
-from inspector.debugger.dap.python_side import AT_ONCE
+from inspector.debugger.dap.python_side import AT_ONCE, Joined
 from inspector.debugger.dap.relay import TICK_S
 from inspector.debugger.dap.wire import Message, Stream
 from inspector.debugger.dap.with_gdb import WithGdb
@@ -45,6 +45,7 @@ class Breakpoints(WithGdb):
         self._numbers = itertools.count(FIRST)
         self._configured = self._crashes = False
         self._free_at = 0.0
+        self._began: Message = {}
 
     def after(self) -> None:
         """Set what waited for debugpy's own gdb."""
@@ -59,9 +60,12 @@ class Breakpoints(WithGdb):
         given = request.get("arguments") or {}
         self.native.pid = int(given.get("processId") or given.get("subProcessId") or 0)
         self.outlives = True
-        host = str((given.get("connect") or given).get("host") or "")
+        connect = given.get("connect") or {}
+        host = str((connect or given).get("host") or "")
         if host not in _HERE:
             self.native.refused = f"the program runs on {host}: native code is debugged on this machine only."
+        elif connect and given.get("subProcessId"):  # the adapter of the program's parent has it already
+            self.change(Joined(connect), self._began)
         self.forward(request)
 
     def do_configurationDone(self, request: Message) -> None:

@@ -2,11 +2,12 @@
 
 # SPDX-License-Identifier: MIT
 import importlib.util
+import socket
 import subprocess
 from typing import Final
 
 from inspector.debugger.client import python
-from inspector.debugger.dap.wire import Messages
+from inspector.debugger.dap.wire import Message, Messages
 from inspector.errors import InspectorError
 
 AT_ONCE: Final = """
@@ -18,6 +19,16 @@ pydevd.get_global_debugger().writer.sock.setsockopt(socket.IPPROTO_TCP, socket.T
 body back until the head is acknowledged, 40 ms later (Nagle's algorithm)."""
 END_S: Final = 5.0
 """Seconds for it to end the session when its input is closed."""
+
+
+class Joined(Messages):
+    """The adapter of debugpy that debugs a program's parent: a child process is a further session of it."""
+
+    def __init__(self, connect: Message) -> None:
+        """Raises OSError where nobody listens there."""
+        self._socket = socket.create_connection((connect.get("host"), connect["port"]), END_S)
+        self._socket.settimeout(None)
+        super().__init__(self._socket.fileno(), self._socket.fileno())
 
 
 class PythonSide(Messages):

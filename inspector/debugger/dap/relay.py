@@ -56,6 +56,13 @@ class Relay:
         except InspectorError as error:
             self.say(str(error))
 
+    def change(self, python: Stream, begin: Message) -> None:
+        """Speak with another debugpy from now on, which gets the arguments of `initialize` too."""
+        self.selector.unregister(self.python)
+        self.python = python
+        self.selector.register(python, selectors.EVENT_READ, self._hear_python)
+        self.ask("initialize", lambda told: None, **begin)
+
     def after(self) -> None:
         """Called when all that came was carried out."""
 

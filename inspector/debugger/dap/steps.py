@@ -14,6 +14,7 @@ from inspector.debugger.dap import line_calls
 from inspector.debugger.dap.breakpoints import Breakpoints
 from inspector.debugger.dap.places import FIRST
 from inspector.debugger.dap.wire import Message, Stream
+from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
 
 _STEPS: Final = {"next": "next", "stepIn": "step", "stepOut": "finish"}
@@ -59,9 +60,10 @@ class Steps(Breakpoints):
         if self._is_new and time.monotonic() > self._named_at:
             self._is_new, self._named_at = False, time.monotonic() + _NAMES_S
             self.ask("threads", self.heard_threads)
-        if self._silent_at and self._names and time.monotonic() > self._silent_at:
+        if self._silent_at and time.monotonic() > self._silent_at:
             self._silent_at = 0.0
-            self.answer_waiting(("threads",), threads=self._names)
+            if rows := self._names or self._of_kernel():
+                self.answer_waiting(("threads",), threads=rows)
         for kernel, done in list(self._handing.items()):
             if time.monotonic() - done.get("handed", math.inf) > _HANDED_S:
                 self._handed(kernel, "asked")
@@ -83,6 +85,12 @@ class Steps(Breakpoints):
             if number not in named
         ]
         self.answer(request, threads=[*self._names, *own])
+
+    def _of_kernel(self) -> list[Message]:
+        """The kernel's threads: debugpy has none in a program before C code there lets the GIL go."""
+        pid = self.native.pid
+        rows = [(kernel, proc.thread_name(pid, kernel)) for kernel in (proc.threads(pid) if pid else ())]
+        return [{"id": FIRST + kernel, "name": f"{name} ({kernel})"} for kernel, name in rows]
 
     def heard_threads(self, told: Message) -> None:
         """debugpy's threads, for when it cannot answer."""
@@ -207,8 +215,15 @@ class Steps(Breakpoints):
         if thread in self.standing:
             self.answer(request)
             return
+        if thread > FIRST and thread - FIRST in proc.threads(self.native.pid):
+            self.answer(request)
+            self.with_gdb(partial(self._interrupt, thread - FIRST), lambda error: self.say(str(error)))
+            return
         self._paused[thread] = time.monotonic() + _PYTHON_PAUSES_S
         self.forward(request)
+
+    def _interrupt(self, kernel: int) -> None:
+        self.native.call("interrupt", thread=kernel)
 
     def _pause_in_c(self, thread: int, stops: int) -> None:
         if stops != self._stops:  # Python has stopped meanwhile
@@ -217,7 +232,7 @@ class Steps(Breakpoints):
         kernels = [kernel for kernel, known in self._known.items() if known == thread]
         kernels += [kernel for kernel, one in self.shown.threads().items() if one == name]
         if kernels:
-            self.native.call("interrupt", thread=kernels[0])
+            self._interrupt(kernels[0])
             self._known[kernels[0]] = thread
 
     def heard_stopped(self, event: Message) -> bool:
@@ -289,7 +304,8 @@ class Steps(Breakpoints):
         thread = (
             self._known.get(kernel) or self._named(self.shown.threads().get(kernel, "")) or FIRST + kernel
         )
-        self._known[kernel] = thread
+        if thread < FIRST:
+            self._known[kernel] = thread
         self.standing[thread] = (kernel, bool(event["python"]))
         self.answer_waiting(("continue", "pause", *_STEPS))
         if event["reason"] == "pause":  # debugpy's own comes later
