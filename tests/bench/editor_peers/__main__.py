@@ -356,5 +356,5 @@ def drawn(value: float | str) -> str:
 
 
 if __name__ == "__main__":
-    dap_client.WAIT_S = 60.0
+    dap_client.WAIT_S = 30.0
     main()

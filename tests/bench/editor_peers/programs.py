@@ -9,6 +9,7 @@ MANY = 120_000
 """Functions of the large extension; pydantic-core's debug build has 123,000."""
 PEERED = r"""
 #include <Python.h>
+#include <time.h>
 #include <unistd.h>
 static PyObject *total(PyObject *self, PyObject *list) {
     double sum = 0;
@@ -38,7 +39,10 @@ static PyObject *written(PyObject *self, PyObject *array) {
     Py_RETURN_NONE;
 }
 static PyObject *hold(PyObject *self, PyObject *seconds) {
-    return PyLong_FromLong(sleep((unsigned)PyLong_AsLong(seconds)));
+    time_t end = time(NULL) + PyLong_AsLong(seconds);
+    while (time(NULL) < end)
+        sleep(1); // a debugger that calls a function interrupts it
+    Py_RETURN_NONE;
 }
 static PyObject *crash(PyObject *self, PyObject *unread) {
     volatile int *nowhere = (int *)16;
