@@ -44,6 +44,8 @@ class Contents:
     """Itself and what its places refer to; only of an exact dict, list or tuple of at most 8 places."""
     opaque: tuple[str, ...] = ()
     """Names of types, made in C by others, whose objects may keep more bytes than they tell."""
+    behind_bytes: int = 0
+    """Of what its arrays keep and do not show: the rest of a view's base, a storage, a table's index."""
 
     def __repr__(self) -> str:
         least = "" if self.complete else "at least "

@@ -125,6 +125,16 @@ def test_views_in_a_container_count_their_bytes_once() -> None:
     assert 800_000 <= inspector.inspect(held).contents.bytes < 810_000
 
 
+def test_a_container_of_views_says_what_they_keep() -> None:
+    """Views of what has a place beside them, or that miss little of it, keep nothing that is worth a word."""
+    x = np.ones((1_000, 100))
+    kept = r"\d\.\d kB in all, .* While it lives, 79\d kB more stay, which its arrays keep and do not show\."
+    for held in ([x[3], x[5:9]], {"k": x[:, 0]}):
+        assert re.fullmatch(kept, texts(inspector.inspect(held))[0])
+    for held in ([x, x[3]], [x[1:]], [x[500:]]):
+        assert "While" not in texts(inspector.inspect(held))[0]
+
+
 def test_a_large_container_is_counted_whole_or_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     held = [float(i) for i in range(100_000)]
     assert texts(inspector.inspect(held))[0] == "3.2 MB in all."

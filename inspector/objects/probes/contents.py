@@ -24,7 +24,15 @@ from inspector.objects.layers.plain import INSTANCES, plain
 from inspector.objects.ownership.rows import key_text
 from inspector.objects.reach.attributes import Attribute, attributes, is_open, is_whole, kept
 from inspector.objects.reach.boxes import MOST_SLOTS, Words, boxes
-from inspector.objects.reach.reached import Walked, blocks_of, distinct, has_blocks, piece_of, walked
+from inspector.objects.reach.reached import (
+    Walked,
+    blocks_of,
+    distinct,
+    has_blocks,
+    kept_behind,
+    piece_of,
+    walked,
+)
 from inspector.objects.reach.tracebacks import variables
 from inspector.objects.referents import is_full, referents
 
@@ -103,7 +111,14 @@ def contents(subject: _native.Subject) -> Contents | None:
         tuple(_items(list(values.values()), rows, keys)),
         boxes(x, Words(_what, _key)) if keys and type(x) in _KEYED and len(x) <= MOST_SLOTS else (),
         tuple(dict.fromkeys(map(type_name, opaque)))[:MOST_NAMED],
+        _behind(held, [one for row in rows for one in row[4]]),
     )
+
+
+def _behind(held: list[Any], behind: list[Any]) -> int:
+    """Bytes that arrays keep and do not show."""
+    shown = [piece_of(block) for block in blocks_of(held)]
+    return distinct([*shown, *map(piece_of, kept_behind(held, behind))]) - distinct(shown)
 
 
 def _payload(arrays: list[Any]) -> int:

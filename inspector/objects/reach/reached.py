@@ -59,8 +59,13 @@ def walked(
 
 
 def _row(own: int, fresh: int, _: int, held: list[Any], behind: list[Any]) -> Reached:
-    further = (*blocks_of(behind), *_kept_by_cpp([*held, *behind]))
-    return Reached(own, fresh, (*blocks_of(held),), len(held), further)
+    return Reached(own, fresh, (*blocks_of(held),), len(held), (*kept_behind(held, behind),))
+
+
+def kept_behind(held: Sequence[Any], behind: Sequence[Any]) -> Iterator[Elements]:
+    """The blocks of what only arrays keep, and those that C++ keeps for both."""
+    yield from blocks_of(behind)
+    yield from _kept_by_cpp([*held, *behind])
 
 
 def _kept_by_cpp(held: Iterable[Any]) -> Iterator[Elements]:

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from inspector.facts.amounts import counted, size, with_article
 from inspector.facts.answers import Answer
@@ -13,6 +13,8 @@ from inspector.verdicts.answers.words import LEAST_KEPT_BYTES, answer, code, kno
 Facts = Mapping[str, Any]
 LET_GO = "with_traceback(None)"
 """The method of an exception that drops its traceback."""
+LEAST_BEHIND_BYTES: Final = 65_536
+"""Of less that is kept behind a container's arrays nothing is said."""
 
 
 def kept(facts: Facts, before: str, after: str = "") -> str:
@@ -55,6 +57,9 @@ def weight(facts: Facts) -> Iterator[Answer]:
         text = (
             f"More than {size(total)} in all{inside}: {counted(held.objects, 'object')} inside were counted."
         )
+    if held.behind_bytes >= max(total, LEAST_BEHIND_BYTES):
+        more = size(held.behind_bytes)
+        text += f" While it lives, {more} more stay, which its arrays keep and do not show."
     alike = f"{said} " if (said := _one_for_all(held, found.length)) else ""
     yield answer("weight", f"{alike}{text}", "object.size_bytes", "contents.bytes", costs_bytes=total)
 
