@@ -65,7 +65,11 @@ class Breakpoints(WithGdb):
         if host not in _HERE:
             self.native.refused = f"the program runs on {host}: native code is debugged on this machine only."
         elif connect and given.get("subProcessId"):  # the adapter of the program's parent has it already
-            self.change(Joined(connect), self._began)
+            try:
+                self.change(Joined(connect), self._began)
+            except OSError as error:
+                self.refuse(request, f"nobody listens at {connect}: {error.strerror}")
+                return
         self.forward(request)
 
     def do_configurationDone(self, request: Message) -> None:

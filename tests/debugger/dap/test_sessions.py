@@ -56,6 +56,13 @@ def test_a_forked_child_is_stepped_into_c(editor: Editor, tmp_path: Path) -> Non
     editor.event("terminated")
 
 
+def test_a_parent_that_is_gone_is_said(editor: Editor) -> None:
+    editor.ask("initialize", adapterID="inspector")
+    gone = {"host": "127.0.0.1", "port": 1}
+    said = editor.refused("attach", connect=gone, subProcessId=os.getpid())
+    assert "nobody listens" in said and "refused" in said
+
+
 def test_threads_are_the_kernels_while_debugpy_does_not_answer() -> None:
     """It waits for the GIL, which C code keeps: without a thread an editor could not pause that code."""
     editor, python = Mailbox(), Mailbox()
