@@ -185,9 +185,9 @@ def _is_explained(row: _native.LedgerRow, owners: tuple[Owner, ...]) -> bool:
     """Whether no verdict can come of it: then its lines, which are slow to find, are left out."""
     certain = sum(one.references for one in owners if one.certain)
     if row[12] and row[12][-1][0] in "cd" and any(one.kind == "type" for one in owners):
-        # Living instances may be what a type gained, unless nothing else of its count is unknown.
+        # Living instances may be what a type gained, unless no more of its count is unknown than it gained.
         known = sum(one.references for one in owners if one.kind not in BORROWING)
-        return row[5] - known != row[7] or _RELATIONS[row[10]] != "type"
+        return not 0 < row[5] - known <= row[7] or _RELATIONS[row[10]] != "type"
     if row[3] & (_native.LEDGER_FLAGS["DEAD"] | _native.LEDGER_FLAGS["LISTED"]):
         return not certain and row[5] >= 0
     return row[5] == certain and row[7] >= 0
