@@ -109,3 +109,19 @@ def test_sockets(pair: tuple[socket.socket, socket.socket]) -> None:
 def test_a_users_own_file_is_not_taken_for_pythons() -> None:
     setup = "class F:\n    def read(self): return bytes(5000)\nf = F()"
     assert row("r = f.read()", setup).verdict == "new"
+
+
+@pytest.mark.libraries
+def test_of_a_table_only_the_columns_that_are_an_operands_are_copied() -> None:
+    """Five of seven blocks are new values."""
+    pd = pytest.importorskip("pandas", reason="cannot be installed")
+    build = (
+        "def build(df):\n"
+        "    out = df.copy()\n"
+        "    for n in range(6):\n"
+        "        out[f'c{n}'] = out['a'] * (n + 1.5)\n"
+        "    return out.drop(columns=['t'])\n"
+        "df = pd.DataFrame({'a': np.arange(300_000.0), 't': np.arange(300_000)})\n"
+    )
+    found = row("f = build(df)", build, pd=pd)
+    assert (found.verdict, found.copied_bytes, found.certain) == ("copied", 2_400_000, False)

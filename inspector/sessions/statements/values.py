@@ -268,7 +268,7 @@ def _among(first: Related, blocks: Blocks, held: dict[str, Blocks]) -> Related:
         whole = {*said} == {"whole"} and len(said) == len(blocks)
         having = tuple(one for one, how in zip(telling, said, strict=False) if how in ("whole", "all"))
         names = (name for name, some in held.items() if _found_in(having[0], some) in ("whole", "all"))
-        part = bytes_of(having) if len(having) < len(said) == len(blocks) else 0
+        part = bytes_of(having) if len(having) < len(said) else 0
         return Related("apart", next(names, first.of), part, "equal", whole)
     none = {*said} == {"none"} and len(telling) <= CHUNKS
     if none or "some" in said or _are_others(blocks, given):

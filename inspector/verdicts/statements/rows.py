@@ -48,12 +48,18 @@ class _Elsewhere:
         """ "in line 12": the statement that returned or made a value; "" if nothing says that another did."""
         for one in () if value.alone else self.returned:
             if one.ranges[:1] == value.ranges[:1] and one is not value:
-                return f"in line {one.line}"
+                return f"in line {self._made(one).line}"
         for other in self.seen:
             unwatched = other is not own and any(one.more for one in other.bound)
             if unwatched and makers(value, other.evidence):
                 return f"in line {other.written.line}"
         return "" if value.alone else "in a function that it calls"
+
+    def _made(self, returned: Bound) -> Bound:
+        """What a function bound first of the bytes that it returned."""
+        own = (one for other in self.seen for one in other.bound if one.ranges[:1] == returned.ranges[:1])
+        first = (one for one in own if one.file == returned.file and one.relation == "apart" and one.alone)
+        return next(first, returned) if returned.relation in ("view", "same object") else returned
 
 
 def statements(
@@ -162,7 +168,7 @@ def _bound(
     part = value.shared_bytes if value.relation == "apart" and isinstance(value.shared_bytes, int) else 0
     known = part * times or whole
     copied = 0 if did != "copied" or where or isinstance(known, Unknown) else known
-    shown = known if copied else whole
+    shown = known if did == "copied" else whole
     row = _row(seen.written, value.target, did, value.of, shown, copied, reason, certain, times)
     by = [copy for copy in map(judged, found) if copy.verdict == "copied"] if copied else []
     other = instead(seen.written.text, by[-1] if by else None, value.what) if copied else ""
