@@ -30,9 +30,8 @@ def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conv
     group = np.where(owner == TOP, TOP, nesting.group[owner])
     stack = native_frames.of_records(events, nesting.heads[chosen])
     key = ((group + 1) << 16 | records["func"][chosen]) * STACKS_MAX + stack
-    different, first, inverse, counts = np.unique(
-        key, return_index=True, return_inverse=True, return_counts=True
-    )
+    different, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    counts = np.bincount(inverse, weights=events.times()[nesting.heads[chosen]])
     spent = np.bincount(inverse, weights=ns[chosen])
     failed = np.bincount(inverse, weights=(records["flags"][chosen] & FLAGS["ERROR"]) != 0)
     crossed = _bytes(events, nesting.heads[chosen], inverse)

@@ -24,6 +24,7 @@ def columns(events: Events) -> Mapping[str, Rows]:
         "thread": np.array(events.threads or (0,), np.uint64)[events.thread],
         "start_ns": np.where(start > 0, (start - begun) * (events.tick_ps / 1000), 0),
         "duration_ns": events.durations_ns(),
+        "times": events.times(),
         **{field: records[field] for field in ("depth", "flags", "obj", "val", "aux", "slot", "func")},
     }
 

@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: MIT
 #include "trace/arm/got.h"
 #include "trace/capi/slot_table.h"
+#include "trace/record/ring.h"
 
 typedef struct {
     PyObject *paths; // borrowed: a frozenset of str
@@ -57,6 +58,7 @@ static PyObject *hosts_arm(PyObject *module, PyObject *paths) {
     if (!PyFrozenSet_CheckExact(paths)) {
         return PyErr_Format(PyExc_TypeError, "hosts_arm() takes a frozenset");
     }
+    ring_keeps_each = 1; // the values of each call are looked at
     _owned_ PyObject *armed = exports_prepare() < 0 ? NULL : hosts_found(paths);
     const char *aimed_at;
     for (uint32_t i = 0; armed && (aimed_at = lookups_aim(i)); i++) {

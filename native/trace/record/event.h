@@ -100,7 +100,9 @@ enum { EVENT_KINDS(EVENT_KIND) };
     FLAG(OUTPUT, 10, "continuation: the call wrote the value; it is no argument") \
     FLAG(INSIDE, 11, "continuation: an item of the list or tuple in the continuation before") \
     FLAG(COMPACT, 12, "obj, val, aux and refs hold the call's values, by refs_delta (COMPACT_KINDS)") \
-    FLAG(FILL, 13, "of a LOSS: one number became every element, which a computation may make too")
+    FLAG(FILL, 13, "of a LOSS: one number became every element, which a computation may make too") \
+    FLAG(REPEATED, 14, \
+         "a CAPI record tells `refs` more calls of the function, side by side; duration: of all")
 
 #define EVENT_FLAG(name, bit, meaning) EVENT_FLAG_##name = 1 << (bit),
 enum { EVENT_FLAGS(EVENT_FLAG) };

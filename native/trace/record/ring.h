@@ -62,6 +62,9 @@ typedef struct ring {
     uint32_t parted;     // RING_LEFT, RING_TAKEN: the second one unmaps
     uint32_t greenlet;   // number of the greenlet that wrote the last record; 0: none is known
     struct ring *next;   // borrowed: the list of all rings of the session
+    uint64_t fold_from;  // the next record from which calls side by side may be folded
+    uint64_t gone;       // records before this one were overwritten, wherever the head is now
+    uint64_t folds;      // odd while records move: the reader copies again
 } ring;
 
 _Static_assert(sizeof(ring) <= RING_HEADER_BYTES, "the head is one page");
@@ -200,6 +203,7 @@ typedef struct {
     char directory[200]; // "" for anonymous memory
 } ring_session;
 extern ring_session ring_wanted __attribute__((visibility("hidden")));
+extern int ring_keeps_each __attribute__((visibility("hidden")));   // 1: a host's calls are told one by one
 extern ring *ring_first __attribute__((visibility("hidden")));      // newest first
 extern uint64_t ring_refused __attribute__((visibility("hidden"))); // records of threads without a ring
 

@@ -64,11 +64,13 @@ static PyObject *read_begin(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-// The complete records of one ring as new bytes, and the number of the first one.
-static PyObject *read_records(ring *from, uint64_t *ret_first) {
+// As read_records, of a ring whose owner may fold it meanwhile.
+static PyObject *read_once(ring *from, uint64_t *ret_first) {
     uint64_t head = __atomic_load_n(&from->header.head, __ATOMIC_ACQUIRE);
     uint64_t capacity = from->header.capacity, first = head > capacity ? head - capacity : 0;
+    first = from->gone > first ? from->gone : first;
     first = ring_wanted.mode == RING_STREAM ? from->header.tail : first;
+    first = first < head ? first : head;
     PyObject *copied = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((head - first) * sizeof(event)));
     if (!copied) {
         return NULL;
@@ -89,6 +91,20 @@ static PyObject *read_records(ring *from, uint64_t *ret_first) {
         copied = whole;
     }
     *ret_first = first;
+    return copied;
+}
+
+// The complete records of one ring as new bytes, and the number of the first one.
+static PyObject *read_records(ring *from, uint64_t *ret_first) {
+    enum { TRIES = 64 };
+    PyObject *copied = NULL;
+    for (int tries = 0; tries < TRIES; tries++) {
+        uint64_t folds = __atomic_load_n(&from->folds, __ATOMIC_SEQ_CST);
+        Py_XSETREF(copied, read_once(from, ret_first));
+        if (!copied || (!(folds & 1) && folds == __atomic_load_n(&from->folds, __ATOMIC_SEQ_CST))) {
+            break;
+        }
+    }
     return copied;
 }
 

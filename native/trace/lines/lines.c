@@ -4,14 +4,14 @@
 // slows every frame of the thread down: there `lines_frame` evaluates each frame (PEP 523) and switches the
 // trace function on for frames of the user's code and off for all others. It is set for the thread that
 // opens it; in a `for` loop whose lines need no more events it is off until the loop ends
-// (trace/record/worn_loops.c). The callback is called with ("call" | "line" | "return", frame, value or
+// (trace/lines/worn_loops.c). The callback is called with ("call" | "line" | "return", frame, value or
 // None); where it returns True it is not called again for that line, or after "call" for that code.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "trace/lines/worn_loops.h"
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"
 #include "trace/record/traced_resize.h"
-#include "trace/record/worn_loops.h"
 
 #include <signal.h>
 

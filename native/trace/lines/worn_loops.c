@@ -1,7 +1,7 @@
 // The end of a `for` loop that runs without line events.
 //
 // In 3.11 the trace function slows each instruction of a frame down, even where the callback wants no more
-// events of a loop's lines. So trace/record/lines.c switches it off in the middle of such a loop, and must
+// events of a loop's lines. So trace/lines/lines.c switches it off in the middle of such a loop, and must
 // switch it on where the loop ends: by exhaustion, break, return or an exception. All four drop the iterator
 // that FOR_ITER has on top of the frame's stack. An object of ours, put there in its place, passes each item
 // on, and its deallocation is the loop's end. It owns the reference that the stack owned.
@@ -11,7 +11,7 @@
 // type needs no traversal.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "trace/record/worn_loops.h"
+#include "trace/lines/worn_loops.h"
 
 #if COMPAT_LINES_BY_TRACE
 #include <opcode.h>
