@@ -32,6 +32,9 @@ _MAGIC: Final = MAGIC.encode()
 _RESUMES: Final = ("continue", "next", "stepIn", "stepOut")
 _ORDER_S: Final = 0.05
 """Between an answer on control and a status on iopub that a front end shall get after it."""
+_ENDED: Final = {"success": False, "message": "the debug session has ended"}
+_NO_ROWS: Final[Message] = {"stackFrames": [], "scopes": [], "variables": []}
+"""JupyterLab reads the rows of an answer that has none too."""
 Parent = dict[str, Any]
 
 
@@ -126,7 +129,7 @@ class DebugRequests:
                 self._publish("stream", {"name": "stderr", "text": message["body"]["text"]}, self._cell)
             elif message.get("event") == RENEWED:
                 for number in list(self._asked):
-                    self._reply(number, {"success": False, "message": "the debug session has ended"})
+                    self._reply(number, {**_ENDED, "body": dict(_NO_ROWS)})
             else:
                 self._publish("debug_event", message, self._parent)
 
