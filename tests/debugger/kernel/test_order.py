@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jupyter_client.session import Session
 
-from inspector.debugger.kernel.debug_requests import DebugRequests
+from inspector.debugger.kernel.debug_requests import RENEWED, DebugRequests
 from inspector.debugger.kernel.mailbox import Mailbox
 
 pytestmark = [pytest.mark.debugger, pytest.mark.quick]
@@ -49,3 +49,15 @@ def test_a_cell_has_ended_after_the_request_that_let_it_go_on(command: str, is_h
     answered = line.said.index("debug_reply of debug_request")
     assert (answered < line.said.index("idle of execute_request")) is is_held
     assert line.said.count("idle of execute_request") == 1
+
+
+def test_a_question_that_is_open_when_the_session_ends_is_answered_without_rows() -> None:
+    line, editor, answers = Line(), Mailbox(), list[Any]()
+    line.answer = answers.append  # type: ignore[method-assign]
+    DebugRequests(line, {"key": "k"}, editor, Mailbox())  # type: ignore[arg-type, typeddict-item]
+    request = {"type": "request", "seq": 7, "command": "variables", "arguments": {}}
+    line.asked(line.session.serialize(line.session.msg("debug_request", request), [b"front"]))
+    editor.other.send({"type": "event", "event": RENEWED, "body": {}})
+    line.from_session()
+    told = line.session.deserialize(line.session.feed_identities(answers[0])[1])["content"]
+    assert not told["success"] and told["body"]["variables"] == []
