@@ -100,11 +100,13 @@ def test_a_finished_future_tells_how_it_ended_and_what_it_keeps() -> None:
     told = "Ended with ValueError. 8.0 MB in all, nearly all in its `._exception`: a ValueError."
     assert first(broken) == told
     refs = sys.getrefcount(broken._exception)
-    assert first(broken) == told and sys.getrefcount(broken._exception) == refs
+    again = first(broken)
+    now = sys.getrefcount(broken._exception)
+    assert (again, now) == (told, refs)
 
 
 def test_a_file_in_memory_owns_its_bytes() -> None:
-    alone = io.BytesIO(bytes(MB))
+    alone = io.BytesIO(b"x" * MB)
     assert first(alone) == "Owns its 1.0 MB."
 
 

@@ -14,7 +14,7 @@ static int is_foldable(const event *record, uint8_t depth) {
 }
 
 static int is_same(const event *one, const event *other) {
-    uint16_t kept = (uint16_t) ~(EVENT_FLAG_REPEATED | EVENT_FLAG_COARSE);
+    uint16_t kept = (uint16_t)~(EVENT_FLAG_REPEATED | EVENT_FLAG_COARSE);
     return one->func == other->func && one->slot == other->slot &&
            (one->flags & kept) == (other->flags & kept);
 }
