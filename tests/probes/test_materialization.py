@@ -199,6 +199,7 @@ TRIALS: dict[str, Callable[[Any, str], bool]] = {
     "view-of": lambda x, text: not len(x) or is_seen_in(next(base_of(x)), x),
     "write-changes": lambda x, text: isinstance(x, mmap.mmap) or is_seen_in(x._b_base_, x),
     "owner": lambda x, text: size(shown(x).nbytes) in text,
+    "ended": lambda x, text: x.done() and text.startswith("Done. ") is (x.exception() is None),
     "no-result": lambda x, text: not x.done(),
     "virtual": lambda x, text: sys.getsizeof(type(x)(10**9)) == sys.getsizeof(x),
     "state": lambda x, text: f"Goes over {len(x.operands)} array" in text,

@@ -85,7 +85,7 @@ def _future(facts: Facts) -> Iterator[Answer]:
     mro = getattr(known(facts, "object"), "type_mro", ())
     if any(one.endswith((".Future", ".Task")) for one in mro) and known(facts, "contents"):
         said = " ".join(one.text for one in in_words(facts))
-        yield from (replace(one, text=f"{said} {one.text}") for one in weight(facts))
+        yield from (replace(one, slug="ended", text=f"{said} {one.text}") for one in weight(facts))
 
 
 def same_object(name: str, facts: Facts) -> Iterator[Answer]:
