@@ -45,11 +45,12 @@ class Beyond:
         self.add(Counted(owner, 0, 0, "", (0, 0), (address | ODD,)))
         self.add(Counted(address | ODD, 1, size, kind, (address, address + size), ()))
 
-    def named(self) -> list[Any]:
-        """The Python objects that rows own, with references."""
+    def named(self, *, by_cpp: bool = False) -> list[Any]:
+        """The Python objects that rows own, with references; `by_cpp`: only those that C++ owns."""
         import ctypes  # a process without such objects does not load it
 
-        owned = {address for row in self.rows.values() for address in row.owns if not address & ODD}
+        rows = (row for row in self.rows.values() if row.address & ODD or not by_cpp)
+        owned = {address for row in rows for address in row.owns if not address & ODD}
         return [ctypes.cast(address, ctypes.py_object).value for address in owned]
 
     def words(self) -> tuple[array[int], array[int]]:

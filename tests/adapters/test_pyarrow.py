@@ -235,3 +235,12 @@ def test_a_few_rows_of_a_frame_of_texts_say_what_they_keep(pa: Any) -> None:
     del few
     gone = before - pa.total_allocated_bytes()
     assert gone > 1_000_000 and abs(kept - 800_000 - gone) < 0.01 * kept + 64_000, (kept, gone)
+
+
+def test_a_slice_in_a_container_says_that_the_array_beneath_stays(pa: Any) -> None:
+    """C++ holds the ndarray: no reference of Python leads there."""
+    held = (pa.array(np.ones(1_000_000))[:10],)
+    refs = sys.getrefcount(held[0])
+    told = inspector.inspect(held, name="held").answers.rows[0].text
+    assert told.endswith("While it lives, 8.0 MB more stay, which its arrays keep and do not show."), told
+    assert sys.getrefcount(held[0]) == refs

@@ -78,6 +78,8 @@ def _kept_by_cpp(held: Iterable[Any]) -> Iterator[Elements]:
         start, stop = row.span
         if stop > start:
             yield Elements("struct fields", start, (stop - start,), (1,), 1, "uint8", "B", False, row.kind)
+    if found.rows:
+        yield from blocks_of(found.named(by_cpp=True))
 
 
 def blocks_of(arrays: Iterable[Any]) -> Iterator[Elements]:
