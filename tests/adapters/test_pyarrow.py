@@ -243,4 +243,5 @@ def test_a_slice_in_a_container_says_that_the_array_beneath_stays(pa: Any) -> No
     refs = sys.getrefcount(held[0])
     told = inspector.inspect(held, name="held").answers.rows[0].text
     assert told.endswith("While it lives, 8.0 MB more stay, which its arrays keep and do not show."), told
-    assert sys.getrefcount(held[0]) == refs
+    now = sys.getrefcount(held[0])
+    assert now == refs

@@ -17,7 +17,10 @@ SETUP = """\
 %load_ext inspector
 import numpy as np
 from threading import Thread
-million = [float(i) for i in range(1_000_000)]
+million, few = [float(i) for i in range(1_000_000)], np.arange(3.0)
+def sums():
+    for _ in range(80_000):
+        np.add.reduce(few)
 globals().update((f"n{i}", bytearray(5_000)) for i in range(3_000))"""
 CELLS = (
     SETUP,
@@ -26,7 +29,7 @@ CELLS = (
     "%inspect --map --all",
     """\
 %%inspect_trace --live -m numpy
-two = [Thread(target=np.asarray, args=(million,)) for _ in "ab"]
+two = [Thread(target=sums) for _ in "ab"]
 [one.start() for one in two]
 [one.join() for one in two];""",
 )

@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -85,7 +84,8 @@ def _future(facts: Facts) -> Iterator[Answer]:
     mro = getattr(known(facts, "object"), "type_mro", ())
     if any(one.endswith((".Future", ".Task")) for one in mro) and known(facts, "contents"):
         said = " ".join(one.text for one in in_words(facts))
-        yield from (replace(one, slug="ended", text=f"{said} {one.text}") for one in weight(facts))
+        for one in weight(facts):
+            yield answer("ended", f"{said} {one.text}", *one.evidence, costs_bytes=one.costs_bytes)
 
 
 def same_object(name: str, facts: Facts) -> Iterator[Answer]:
