@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer, Answers
-from inspector.facts.conversion import Loss, Trace
+from inspector.facts.conversion import Copy, Loss, Trace
 from inspector.facts.nodes import Nodes
 from inspector.facts.nothing import Nothing
 from inspector.facts.statements import Statement, Statements
@@ -78,18 +78,14 @@ def _elsewhere(rows: Sequence[Statement], trace: Trace) -> Answer:
     """Of a trace whose statements copied nothing: what others copied; else what was looked at."""
     lines = {(row.site.file, row.site.line) for row in rows}
     copied = [copy for copy in trace.copies if copy.verdict == "copied"]
-    copied = [copy for copy in copied if (copy.site.file, copy.site.line) not in lines] or copied
+    others = [copy for copy in copied if (copy.site.file, copy.site.line) not in lines]
     seen = counted(sum(call.times for call in trace.calls), "call")
-    if copied:
-        calls = counted(sum(copy.times for copy in copied), "call")
-        total = size(sum(copy.copied_bytes for copy in copied))
-        is_own = all((copy.site.file, copy.site.line) in lines for copy in copied)
-        how = (
-            f"{total} probably copied by {calls}."
-            if is_own
-            else f"{total} copied by {calls} from no line of yours."
-        )
-        return answer(_NO_COPY, how, "statements.rows", certain=not is_own)
+    if others:
+        text = f"{_of_calls('copied', others)} from no line of yours."
+        return answer(_NO_COPY, text, "statements.rows")
+    if copied:  # in lines whose values do not say so
+        text = f"{_of_calls('probably copied', copied)}."
+        return answer(_NO_COPY, text, "statements.rows", certain=False)
     if isinstance(trace.losses, Unknown):
         return answer(_NO_COPY, f"{seen} into native code; copies were not looked for.", "statements.rows")
     if trace.calls or rows:
@@ -108,6 +104,11 @@ def _elsewhere(rows: Sequence[Statement], trace: Trace) -> Answer:
         full = f", {left_out:,} not: no trampoline is left" if left_out else ""
         text = f"No call into native code was seen; {found.covered} were watched{full}."
     return answer(_NO_COPY, text, "statements.rows", certain=found.is_closed, nothing=found)
+
+
+def _of_calls(did: str, copies: Sequence[Copy]) -> str:
+    calls = counted(sum(copy.times for copy in copies), "call")
+    return f"{size(sum(copy.copied_bytes for copy in copies))} {did} by {calls}"
 
 
 def _not_looked_at(rows: Sequence[Statement], trace: Trace) -> str:

@@ -15,17 +15,8 @@ sys.path += [str(HERE.parent / "debugger"), str(HERE.parent / "specimens")]
 
 import specimens  # noqa: E402
 from dap_client import Editor, Message  # noqa: E402
+from editor_peers.programs import TOTAL  # noqa: E402
 
-C = r"""
-#include <Python.h>
-static PyObject *total(PyObject *self, PyObject *list) {
-    double sum = 0;
-    Py_ssize_t n = PyList_Size(list);
-    for (Py_ssize_t i = 0; i < n; i++)
-        sum += PyFloat_AsDouble(PyList_GetItem(list, i));
-    return PyFloat_FromDouble(sum);
-}
-"""
 PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -42,7 +33,7 @@ READS_S = 2.0
 
 
 def main() -> None:
-    library = specimens.library("benched", C, flags=("-O0",))
+    library = specimens.library("benched", TOTAL, flags=("-O0",))
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "program.py"
         program.write_text(PROGRAM)

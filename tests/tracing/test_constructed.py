@@ -1,12 +1,16 @@
 """Numbers that a constructor was given and that its array has no room for."""
 
 # SPDX-License-Identifier: MIT
+import sys
 import warnings
 from typing import Any
 
 import numpy as np
 import one_line
 import pytest
+
+from inspector.facts.statements import Written
+from inspector.sessions.statements.constructed import given
 
 SETUP = """
 x = np.array([2**40, 5]); few = [16777217, 3]; halves = [0.5, 0.25]
@@ -33,6 +37,8 @@ def lost(line: str, names: dict[str, Any]) -> tuple[str, str, str] | None:
     t = one_line.traced(SETUP, line, {"np": np, **names})
     found = [one for row in t.statements.rows for one in row.losses]
     assert len(found) <= 1
+    first = str(t).splitlines()[0]
+    assert ("changed in line" in first) is any(not one.is_asked_for for one in found), first
     return next(((one.rule, one.before, one.after) for one in found), None)
 
 
@@ -58,6 +64,21 @@ def test_a_category_that_is_none_is_a_null() -> None:
     with warnings.catch_warnings(action="ignore"):  # pandas 4 will refuse it
         t = one_line.traced("s = pd.Series(['a', 'b'])", "c = pd.Categorical(s, categories=['a'])", names)
     assert "1 of 2 values changed" in str(t).splitlines()[0]
+
+
+def test_long_arrays_are_compared_by_sample_and_other_arguments_are_not_read() -> None:
+    import ctypes
+
+    names: dict[str, Any] = {"np": np, "ctypes": ctypes, "f": len}
+    setup = "x = np.arange(2**31, 2**31 + 200_000); "
+    t = one_line.traced(setup, "a = (ctypes.c_int * x.size)(*x.tolist())", names)
+    (found,) = [one for row in t.statements.rows for one in row.losses]
+    assert (found.before, found.after, found.first) == (str(2**31), str(-(2**31)), 0)
+    assert found.confidence == "by sample" and found.compared < found.elements == 200_000
+    x, frame = np.arange(5), sys._getframe()
+    texts = ("n = f(x)", "n = array(x)")
+    written = [Written("f", 1, 1, text, ("n",), ("x",), "", 0, "assign") for text in texts]
+    assert [given(one, frame) is not None for one in written] == [False, x.size == 5]
 
 
 def test_what_a_call_probably_copied_is_not_of_no_line() -> None:

@@ -6,7 +6,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from inspector.adapters.base import type_module
 from inspector.adapters.columns import MOST_COMPARED, cast
@@ -22,33 +22,54 @@ _NAMES: Final = frozenset(("array", "asarray", "Series", *(f"{kind}Tensor" for k
 """Functions whose first argument has the elements of what they make."""
 
 
-def given(written: Written, frame: FrameType) -> Any:
-    """The numbers that a statement's one call was given, flat, as NumPy's array; None where it is no
-    constructor, and where they are not all known."""
+class Given(NamedTuple):
+    """Numbers, flat: every `step`th of so many."""
+
+    some: Any
+    step: int
+    size: int
+
+
+def given(written: Written, frame: FrameType) -> Given | None:
+    """The numbers that a statement's one call was given; None where it is no constructor, and where they are
+    not all known. Arguments of other functions are not read."""
     node: Any = getattr(tree(written.text), "value", None) if "(" in written.text else None
     np: Any = sys.modules.get("numpy")
     if np is None or not isinstance(node, ast.Call) or not node.args:
         return None
-    parts = node.args[:1] if _name(node.func) in _NAMES else node.args
+    is_named = _name(node.func) in _NAMES
+    if not is_named and not _is_ctypes(node.func, frame):
+        return None
     try:
-        found = np.concatenate([_read(one, frame, np) for one in parts])
+        read = [_read(one, frame, np) for one in (node.args[:1] if is_named else node.args)]
     except (Unread, OverflowError, TypeError, ValueError):
         return None
-    return found if found.dtype.kind in NUMBERS else None
+    found = read[0] if len(read) == 1 else np.concatenate(read)
+    step = max(found.size // MOST_COMPARED, 1)
+    return Given(found[::step].copy(), step, found.size) if found.dtype.kind in NUMBERS else None
 
 
-def lost(written: Written, source: Any, made: Any) -> Iterator[Loss]:
+def _is_ctypes(function: ast.expr, frame: FrameType) -> bool:
+    """Whether it is a type of ctypes by its name, or a product as `c_int * 2` is."""
+    if isinstance(function, ast.BinOp):
+        return True
+    found = values.read(frame, ast.unparse(function))
+    return bool(found) and type_module(type(found[0])) == "_ctypes"
+
+
+def lost(written: Written, source: Given, made: Any) -> Iterator[Loss]:
     """At most one: what the elements of the array that the call made have lost of those numbers."""
-    node: Any = tree(written.text)
-    if _name(node.value.func) not in _NAMES and type_module(type(type(made))) != "_ctypes":
-        return
     try:
         found = array_of(made, sys.modules["numpy"]).ravel()
-        change = cast(source, found) if found.size == source.size and found.dtype.kind in NUMBERS else None
     except Unread:
         return
+    if found.size != source.size or found.dtype.kind not in NUMBERS:
+        return
+    change = cast(source.some, found[:: source.step])
     if change is not None:
-        yield loss_of(written, CONSTRUCTED, change, source.size)
+        before, after, first, count = change.told
+        told = (before, after, first * source.step, count)
+        yield loss_of(written, CONSTRUCTED, change._replace(told=told), source.size)
 
 
 def _name(function: ast.expr) -> str:
@@ -86,4 +107,4 @@ def _numbers(held: Any, np: Any) -> Any:
         return np.concatenate([_numbers(one, np) for one in held]) if held else np.empty(0)
     if type(held) in (int, float):
         return np.array([held])
-    return array_of(held, np).ravel().copy()
+    return array_of(held, np).ravel()

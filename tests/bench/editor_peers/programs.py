@@ -7,10 +7,8 @@ import specimens
 
 MANY = 120_000
 """Functions of the large extension; pydantic-core's debug build has 123,000."""
-PEERED = r"""
+TOTAL = r"""
 #include <Python.h>
-#include <time.h>
-#include <unistd.h>
 static PyObject *total(PyObject *self, PyObject *list) {
     double sum = 0;
     Py_ssize_t n = PyList_Size(list);
@@ -18,7 +16,10 @@ static PyObject *total(PyObject *self, PyObject *list) {
         sum += PyFloat_AsDouble(PyList_GetItem(list, i));
     return PyFloat_FromDouble(sum);
 }
-static PyObject *called(PyObject *self, PyObject *function) {
+"""
+PEERED = (
+    f"\n#include <time.h>\n#include <unistd.h>{TOTAL}"
+    + r"""static PyObject *called(PyObject *self, PyObject *function) {
     return PyObject_CallNoArgs(function);
 }
 static long judge(long i) {
@@ -50,6 +51,7 @@ static PyObject *crash(PyObject *self, PyObject *unread) {
     Py_RETURN_NONE;
 }
 """
+)
 _IMPORTS = """import sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
