@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from inspector.tracing.record.launch import Ended
 
 FIRST: Final = Path(__file__).parents[1] / "faces" / "startup" / "first"
+SEARCH: Final = "/reticulate/config/config.py"
+"""The script that reticulate runs in each Python it finds, before it loads one."""
+MOST_OTHERS, MOST_WORDS = 3, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +194,12 @@ def no_build(said: dict[str, Any]) -> InspectorError:
 
 
 def others(folder: Path) -> tuple[str, ...]:
-    """One sentence on Pythons that were not watched, if any."""
-    count = len(list(folder.glob("other-*.json")))
-    return (f"Pythons that it started and that were not watched: {count}",) if count else ()
+    """One sentence on Pythons that were not watched, if any; reticulate's search for a Python is none."""
+    every = [json.loads(path.read_text())["ran"] for path in sorted(folder.glob("other-*.json"))]
+    ran = [words for words in every if not words.endswith(SEARCH)]
+    names = "; ".join(" ".join(words.split())[:MOST_WORDS] for words in dict.fromkeys(ran[:MOST_OTHERS]))
+    said = f"Pythons that it started and that were not watched: {len(ran)} ({names})"
+    return (said,) if ran else ()
 
 
 def _notes(folder: Path, pid: int) -> list[str]:

@@ -78,8 +78,9 @@ def _one_by_one(slow: list[tuple[HostLine, Converted]]) -> Answer:
     line, one = max(slow, key=lambda each: each[1].ns)
     ours, theirs = (one.given, one.became) if one.to_python else (one.became, one.given)
     amounts = [size(side.bytes) for side in (one.given, one.became) if not isinstance(side.bytes, Unknown)]
-    objects = f"a {theirs.kind} of {theirs.length:,} {theirs.items or 'object'}s"
-    vector = f"{ours.length:,} {WORDS.get(ours.kind, 'elements')}"
+    kind = theirs.kind.rpartition(".")[2]
+    objects = f"{'an' if kind == 'ndarray' else 'a'} {kind} of {theirs.length:,} {theirs.items or 'object'}s"
+    vector = f"{ours.length:,} {WORDS.get(ours.kind.partition(' ')[0], 'elements')}"
     sides = f"{vector} became {objects}" if one.to_python else f"{objects} became {vector}"
     total = _took(sum(each.ns for _, each in slow))
     more = f" {len(slow)} lines do so: {total}." if len(slow) > 1 else ""

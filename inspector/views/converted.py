@@ -15,6 +15,7 @@ MOST_ROWS = 16
 """Rows of text by default."""
 EVERY_ROW = 1 << 20
 SOURCE, WIDTH, BAR = 26, 78, 10
+LEAST_SOURCE = 12
 FEW = 100
 """Elements up to which bytes and time are not told."""
 Row = tuple[Span, ...]
@@ -46,7 +47,17 @@ def _weight(line: HostLine) -> tuple[int, int]:
 def _shown(line: HostLine) -> list[Converted]:
     """Its conversions that lost something or have many elements; else its largest."""
     chosen = [one for one in line.conversions if one.changes or _measured(one)]
-    return chosen or [max(line.conversions, key=lambda one: one.given.length)]
+    return chosen or list(_most(line))
+
+
+def _most(line: HostLine) -> Iterator[Converted]:
+    """Of each direction the kind with most elements; of what a method of R's converts its own direction."""
+    for to_python in (False, True):
+        of_it = [one for one in line.conversions if one.to_python == to_python]
+        if of_it:
+            yield max(of_it, key=lambda one: one.given.length * one.times)
+            if line.whole:
+                return
 
 
 def _height(line: HostLine) -> int:
@@ -70,9 +81,15 @@ def _rows(lines: list[HostLine], language: str, longest: int) -> Iterator[Row]:
 
 def _placed(place: HostPlace, indent: int, rest: Row = ()) -> Row:
     number = str(place.line) if place.line else "?"
-    source = clipped(place.text, SOURCE - indent)
-    space = " " * max(SOURCE - indent - len(source), 1) if rest else ""
+    room = _room(rest) - indent
+    source = clipped(place.text, room)
+    space = " " * max(room - len(source), 1) if rest else ""
     return (Span(f"{number:>{4 + indent}}  ", "dim"), Span(source + space, "code"), *rest)
+
+
+def _room(rest: Row) -> int:
+    """Columns of the source: fewer before a long text, for a row that is too wide is not drawn."""
+    return min(SOURCE, max(WIDTH - 7 - sum(len(span.text) for span in rest), LEAST_SOURCE))
 
 
 def _of_line(line: HostLine, language: str, longest: int, indent: int) -> Iterator[Row]:
@@ -82,11 +99,12 @@ def _of_line(line: HostLine, language: str, longest: int, indent: int) -> Iterat
         by_method = not one.to_python and line.whole.startswith(("pandas.", "datetime."))
         is_whole = by_method or bool(line.whole and one.name)
         whole = line.whole.rpartition(".")[2] if by_method else line.whole
-        said = (Span(f" {way}  ", "dim"), Span(whole if is_whole else f"{_sides(one)}{_times(one)}"))
+        sides = whole if is_whole else f"{_sides(one)}{_times(one)}"
+        said = (Span(f" {way}  ", "dim"), Span(clipped(sides, WIDTH - 22 - LEAST_SOURCE)))
         if first:
             yield _placed(line.inside, indent, said)
         elif not is_whole:
-            yield (Span(" " * (6 + SOURCE)), *said)
+            yield (Span(" " * (6 + _room(said))), *said)
         first = False
         if measured := _measured(one):
             bar = "█" * max(round(BAR * one.ns / longest), 1) if longest and one.ns * 20 > longest else ""

@@ -80,7 +80,7 @@ def test_what_rscript_converts_honestly_is_not_accused(
     judged = judged_in_r("matrix(c(1, 2, 3, 4), 2)", tmp_path, monkeypatch)
     assert judged.code == 0 and judged.fact.suspects > 0
     assert [one for one in judged.fact if one.certain or one.method == "reticulate"] == []
-    assert judged.notes == ("Pythons that it started and that were not watched: 1",)
+    assert judged.notes == ()  # a Python that reticulate ran to choose one is none of the program's
 
 
 @pytest.mark.timeout(300)

@@ -59,6 +59,33 @@ def test_the_first_screen_is_r_s_own_line(tmp_path: Path) -> None:
     assert "find_and_load" not in told and "copied by" not in told
 
 
+MANY_KINDS = """system2(Sys.getenv("RETICULATE_PYTHON"), c("-c", "pass"))
+library(reticulate)
+np <- import("numpy", convert = FALSE)
+through <- function(a) {
+  inverse <- np$negative(a)
+  py_to_r(np$positive(inverse))
+}
+m <- through(matrix(rnorm(1e6), 1000))
+py_run_string("def count(n): yield from map(float, range(n))")
+all <- iterate(py$count(1000L))
+words <- r_to_py(matrix(rep("a", 5000), 50))
+df <- data.frame(f = factor(c("a", "b")), t = as.POSIXct("2024-06-01", tz = "Asia/Tokyo") + 1:2)
+p <- r_to_py(df)
+"""
+
+
+def test_a_wide_row_is_drawn_and_texts_are_no_block_and_a_zone_is_lost_once(tmp_path: Path) -> None:
+    done = traced(tmp_path, MANY_KINDS)
+    screen = done.stdout.splitlines()
+    assert len(screen) <= 26 and max(map(len, screen)) <= 80
+    told = " ".join(done.stdout.split())
+    assert "R → Python numeric matrix(1,000,000) → ndarray shared the same 8.0 MB" in told
+    assert "Python → R float → numeric ×1,000" in told and "1 loss in 1 line of R" in told
+    assert "5,000 strings became an ndarray of 5,000 objects, 40 kB → 40 kB, element by element" in told
+    assert done.stderr.count("not watched: 1 (") == 1 and "-c pass)" in done.stderr
+
+
 IN_A_LOOP = """library(reticulate)
 each <- function(v) r_to_py(v)
 date <- as.POSIXct("2024-01-01", tz = "Asia/Tokyo")

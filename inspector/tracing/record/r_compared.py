@@ -43,6 +43,8 @@ class Pair:
         if self.value.type not in ITEM_BYTES:
             return "wrapped"
         if (view := _memory(self.obj)) is not None and view.ndim:
+            if self.value.type in (LIST, r.STRING):
+                return "one by one"  # R's texts and items are objects of their own
             return "shared" if _is_inside(self.obj, self.value) else "one block"
         return "one by one" if type(self.obj) in (list, tuple, dict) else "single"
 

@@ -73,6 +73,7 @@ class RConversions:
         given, became = pair.sides()
         name = "" if to_r else _column(frame, sexp)  # a column of times is made first: it has no name
         said = texts[-2] if texts and value.type in (r_vectors.REAL, LIST) and not name else ""
+        said = "" if value.type == LIST and said.startswith("time zone ") else said  # a factor's levels
         if to_r:
             left_out = times_lost(frame, obj, said)
         else:

@@ -81,7 +81,7 @@ def main() -> None:
             leave_no_trace(settings)
             begin(settings)
         else:
-            PACKAGE["tell"](settings, "other")
+            PACKAGE["tell"](settings, "other", ran=" ".join(sys.orig_argv))
     elif "PYTHONPATH" in os.environ:  # a host restored its environment, as reticulate does
         leave_path()
     own_file()
