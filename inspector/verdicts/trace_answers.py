@@ -81,7 +81,7 @@ def _elsewhere(rows: Sequence[Statement], trace: Trace) -> Answer:
     others = [copy for copy in copied if (copy.site.file, copy.site.line) not in lines]
     seen = counted(sum(call.times for call in trace.calls), "call")
     if others:
-        text = f"{_of_calls('copied', others)} from no line of yours."
+        text = f"{_of_calls('copied', others)} from {_whose(others, trace)}."
         return answer(_NO_COPY, text, "statements.rows")
     if copied:  # in lines whose values do not say so
         text = f"{_of_calls('probably copied', copied)}."
@@ -109,6 +109,13 @@ def _elsewhere(rows: Sequence[Statement], trace: Trace) -> Answer:
 def _of_calls(did: str, copies: Sequence[Copy]) -> str:
     calls = counted(sum(copy.times for copy in copies), "call")
     return f"{size(sum(copy.copied_bytes for copy in copies))} {did} by {calls}"
+
+
+def _whose(copies: Sequence[Copy], trace: Trace) -> str:
+    """The lines of a host that led to copies; else that none of the user's did."""
+    own = {(path, line) for path, line, _ in trace.hosted.own_lines}
+    lines = {(copy.site.file, copy.site.line) for copy in copies}
+    return counted(len(lines), "line") if lines <= own else "no line of yours"
 
 
 def _not_looked_at(rows: Sequence[Statement], trace: Trace) -> str:

@@ -14,7 +14,9 @@ PAGE = "docs/reference/traces.md#what-a-host-asks"
 AILS_SHOWN, CALLS_SHOWN = 12, 24
 STEP = "  "
 NAME_CELLS, SHOWN_CELLS = 26, 18
-MOST_LINES, EVERY_LINE, MOST_SOURCE = 12, 1_000, 30
+MOST_LINES, EVERY_LINE, MOST_SOURCE = 10, 1_000, 30
+COUNTS = {"Py_IncRef", "Py_DecRef", "PyErr_Occurred"}
+"""Calls that say nothing of a line that makes others."""
 
 
 @blocks.register
@@ -62,6 +64,7 @@ def _row(calls: list[HostCall], times: int) -> tuple[tuple[Span, ...], ...]:
     assert not isinstance(site, Unknown)
     ails = (f"LOST  {call.lost}" if call.lost else _fault(call) for call in calls if _ails(call))
     faults, names = dict.fromkeys(ails), dict.fromkeys(call.function for call in calls)
+    names = dict.fromkeys(name for name in names if name not in COUNTS) or names
     told = text("; ".join(faults), "danger") if faults else text(", ".join(names), "dim")
     source = text(clipped(site.text, MOST_SOURCE), "python")
     return (text(str(site.line), "dim"), source, text(counted(times, "call")), told)

@@ -67,6 +67,8 @@ fn main() {
 }
 """
 
+LANGUAGES = {"c": C, "cpp": CPP, "rs": RUST}
+
 
 def built(folder: Path, language: str) -> list[str]:
     """The program, with debug information."""
@@ -74,7 +76,7 @@ def built(folder: Path, language: str) -> list[str]:
     python = [f"-L{found}", f"-lpython{sysconfig.get_config_var('LDVERSION')}"]
     headers = f"-I{sysconfig.get_path('include')}"
     path = folder / f"host.{language}"
-    path.write_text({"c": C, "cpp": CPP, "rs": RUST}[language])
+    path.write_text(LANGUAGES[language])
     if language == "rs":
         compiler, *words = "rustc", "-g", "-O", *python, f"-Clink-arg=-Wl,-rpath,{found}"
     else:
@@ -130,3 +132,32 @@ def test_a_stripped_host_has_no_lines_and_says_why(tmp_path: Path, monkeypatch: 
     assert "compile it with -g" in str(hosted.calls[0].site) and "PyNumber_Add" in str(
         Report("x", {"h": hosted})
     )
+
+
+COPIES = """
+#include <Python.h>
+int main(void) {
+    Py_Initialize();
+    PyObject *np = PyImport_ImportModule("numpy");
+    PyObject *a = PyObject_CallMethod(np, "array", "([iii])", 1, 2, 3);
+    PyObject *b = PyObject_CallMethod(a, "copy", NULL);
+    printf("%ld\\n", (long)PyObject_Size(b));
+    return 0;
+}
+"""
+
+
+def test_a_copy_that_no_line_of_python_made_is_in_the_line_of_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numpy = pytest.importorskip("numpy", reason="not installed in this room: numpy")
+    monkeypatch.setitem(LANGUAGES, "c", COPIES)
+    command = built(tmp_path, "c")
+    monkeypatch.setenv("PYTHONHOME", sys.base_prefix)
+    monkeypatch.setenv("PYTHONPATH", str(Path(numpy.__file__).parents[1]))
+    report = launch(command, quiet=True).trace.report
+    places = {(one.site.file, one.site.line): one.site.text for one in report.trace.copies}
+    lines = (tmp_path / "host.c").read_text().splitlines()
+    path = str(tmp_path / "host.c")
+    assert places.items() >= {((path, at), lines[at - 1].strip()) for at in (6, 7)}
+    assert "48 B copied by 2 calls from 2 lines." in str(report) and len(str(report).splitlines()) <= 24

@@ -40,7 +40,7 @@ def nested(events: Events) -> Nesting:
     heads = np.flatnonzero((records["flags"] & FLAGS["CONTINUATION"]) == 0)
     stops = np.append(heads[1:], len(records)).astype(np.int64)
     is_call = np.isin(records["kind"][heads], CALL_KINDS) & ~_into_libraries(events, heads)
-    parent = _parents(events, heads)
+    parent = parents(events, heads)
     owner = _owners(parent, is_call)
     group, group_parent, first = _groups(events, heads, is_call, owner)
     return Nesting(heads, stops, is_call, parent, owner, group, group_parent, first)
@@ -64,7 +64,7 @@ def _is_library(site: Site) -> bool:
     )
 
 
-def _parents(events: Events, heads: Rows) -> Rows:
+def parents(events: Events, heads: Rows) -> Rows:
     """For each head the next one of its thread with less depth and no later start: it returned later."""
     depth = events.records["depth"][heads].astype(np.int32)
     thread, start = events.thread[heads], events.records["start"][heads]

@@ -12,6 +12,7 @@ from inspector.facts.unknown import Unknown
 from inspector.tracing.ask import call_values, conversions
 from inspector.tracing.ask.gil import released
 from inspector.tracing.ask.host_calls import hosted
+from inspector.tracing.ask.host_places import in_host_lines
 from inspector.tracing.ask.lines import crossings
 from inspector.tracing.ask.losses import losses
 from inspector.tracing.ask.nesting import TOP, Nesting, nested
@@ -41,7 +42,7 @@ class Query:
     """The results, each computed once."""
 
     def __init__(self, events: Events) -> None:
-        self.events = events
+        self.events = events = in_host_lines(events)
         self.nesting: Nesting = nested(events)
         self.ns = events.durations_ns()[self.nesting.heads]
         self.groups = len(self.nesting.group_first)
