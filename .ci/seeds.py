@@ -31,11 +31,20 @@ exec unshare --mount sh -c '
 ' {root} "$@" {flags}
 """
 
+DEMANGLE = r"""#!/bin/sh
+libraries=/usr/libexec/swift/lib/swift/linux
+exec chroot {root} env LD_LIBRARY_PATH=$libraries /usr/libexec/swift/bin/swift-demangle "$@"
+"""
+"""Names of a backtrace, by the chroot's own demangler, which finds its libraries by /proc."""
+
 
 def main():
     """Provide swiftc and run pytest; its exit code."""
-    if not shutil.which("swiftc") and not (FOLDER / "swiftc").exists():
-        make_chroot()
+    if not shutil.which("swiftc"):
+        if (FOLDER / "swiftc").exists():
+            write_programs(FOLDER / "trixie")
+        else:
+            make_chroot()
     ready.main(["test"])
     python = ready.ROOT / ready.ROOMS["test"][0] / "bin" / "python"
     words = ("-P", "-m", "pytest", "-q", "--durations=4", "tests/seeds/test_swift_host.py", *sys.argv[1:])
@@ -63,18 +72,19 @@ def make_chroot():
             command = [str(word) for word in step]
             if subprocess.call(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL):
                 sys.exit(f"`{shlex.join(command)}` failed; the log: {log}")
-    write_swiftc(root)
+    write_programs(root)
 
 
-def write_swiftc(root):
+def write_programs(root):
     """Linker flags: programs use the chroot's dynamic linker, and the chroot's libraries first."""
     linker = next(root.glob("usr/lib/*-linux-gnu/ld-linux-*.so.*"))
     found = f"{linker.parent}:{root}/usr/libexec/swift/lib/swift/linux"
     words = (f"--dynamic-linker={linker}", "--disable-new-dtags", f"-rpath={found}")
     flags = shlex.join(word for given in words for word in ("-Xlinker", given))
-    script = FOLDER / "swiftc"
-    script.write_text(SWIFTC.format(root=shlex.quote(str(root)), flags=flags))
-    script.chmod(0o755)
+    for name, text in (("swiftc", SWIFTC), ("swift-demangle", DEMANGLE)):
+        script = FOLDER / name
+        script.write_text(text.format(root=shlex.quote(str(root)), flags=flags))
+        script.chmod(0o755)
 
 
 if __name__ == "__main__":

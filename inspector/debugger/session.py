@@ -5,9 +5,11 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Self
 
 from inspector import _native
+from inspector.debugger import swift_names
 from inspector.debugger.client import ATTACH_S, Client, guarded
 from inspector.debugger.hardware_breakpoints import HardwareHits, armed
 from inspector.debugger.presets.places import Asked, asked
@@ -168,7 +170,9 @@ def running() -> InspectorError:
 
 def gathered(client: Client, told: Mapping[str, Any], counts: Mapping[str, Any]) -> Hits:
     """The facts of a session: the spooled hits, and gdb's counts where it could still send them."""
-    hits = tuple(_hits(client))
+    found = tuple(_hits(client))
+    stacks = swift_names.readable(hit.stack for hit in found)
+    hits = tuple(replace(hit, stack=stack) for hit, stack in zip(found, stacks, strict=True))
     refused = tuple(PlaceCount(line.partition(":")[0], 0, 0, line) for line in told.get("refused", ()))
     rows = counts.get("places")
     if rows is None:

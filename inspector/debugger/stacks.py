@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from inspector.debugger import preflight
+from inspector.debugger import preflight, swift_names
 from inspector.debugger.memory import proc
 from inspector.debugger.memory.merge import marked, merged
 from inspector.errors import InspectorError
@@ -37,7 +37,7 @@ def stacks(pid: int) -> Stacks:
     return Stacks(
         pid,
         proc.program(pid),
-        tuple(stack_of(thread, proc.thread_name(pid, thread.tid)) for thread in threads),
+        swift_names.readable(stack_of(thread, proc.thread_name(pid, thread.tid)) for thread in threads),
         took,
     )
 

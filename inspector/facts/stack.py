@@ -103,6 +103,8 @@ class Hits:
     """What collected the hits: gdb, or hardware breakpoints."""
     at_startup: int = 0
     """Hits while R's packages and Python started, which were left out."""
+    of_python: int = 0
+    """Hits that no code of the host itself led to, which were left out."""
 
     def __len__(self) -> int:
         return len(self.hits)

@@ -64,13 +64,22 @@ def breakpoints(
     )
 
 
-def of_script(hits: Hits, program: Sequence[str], folder: str = "") -> Hits:
-    """The hits of a program that runs an R script: without its start, each at the line that led to it.
+def of_program(hits: Hits, program: Sequence[str], folder: str = "", preset: str | None = None) -> Hits:
+    """The hits that a program's own code led to.
 
-    `folder`: that of `launch`, by which R's statements have times.
+    Of an R script: without its start, each at the line that led to it; `folder`: that of `launch`, by which
+    its statements have times. With the preset "host": without those of Python's own code.
     """
+    from inspector.verdicts import own_hits
+
+    if preset == "host" and program:
+        return own_hits.of_host(hits, Path(program[0]).name)
+    return _of_script(hits, program, folder)
+
+
+def _of_script(hits: Hits, program: Sequence[str], folder: str) -> Hits:
     from inspector.tracing.record import host_lines
-    from inspector.verdicts import r_stacks
+    from inspector.verdicts import own_hits
 
     ahead = time.time_ns() - time.monotonic_ns()
     over = host_lines.statements(Path(folder)) if folder else []
@@ -79,8 +88,8 @@ def of_script(hits: Hits, program: Sequence[str], folder: str = "") -> Hits:
     for path in map(Path, program):
         if path.suffix in (".R", ".r") and path.is_file():
             lines = tuple(path.read_text(errors="replace").splitlines())
-            return r_stacks.of_script(hits, (path.name, lines), ends)
-    return r_stacks.of_script(hits, ("", ()), ())
+            return own_hits.of_script(hits, (path.name, lines), ends)
+    return own_hits.of_script(hits, ("", ()), ())
 
 
 def debug(function: Callable[[], None], *places: str) -> Forked:
@@ -184,7 +193,7 @@ def launch(
     `places` as in `breakpoints`; crashes (SIGSEGV, SIGABRT, SIGBUS, SIGFPE) are recorded too. `options`:
     mode, budget, depth. With `quiet` the program's output goes to stderr. `record_into`: folder into which
     its Python records the calls between Python and native code; `crash` reads it. `folder`: into which R
-    notes when each statement of its script is over; `of_script` reads it.
+    notes when each statement of its script is over; `of_program` reads it.
     """
     from inspector.debugger.launch import launched
     from inspector.debugger.presets.places import asked

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from inspector.facts.amounts import counted, size
+from inspector.facts.amounts import counted, size, with_article
 from inspector.facts.answers import Answer
 from inspector.facts.converted import Converted, HostLine, HostLines, ValueChange
 from inspector.facts.unknown import Unknown
@@ -78,8 +78,8 @@ def _one_by_one(slow: list[tuple[HostLine, Converted]]) -> Answer:
     line, one = max(slow, key=lambda each: each[1].ns)
     ours, theirs = (one.given, one.became) if one.to_python else (one.became, one.given)
     amounts = [size(side.bytes) for side in (one.given, one.became) if not isinstance(side.bytes, Unknown)]
-    kind = theirs.kind.rpartition(".")[2]
-    objects = f"{'an' if kind == 'ndarray' else 'a'} {kind} of {theirs.length:,} {theirs.items or 'object'}s"
+    kind = with_article(theirs.kind.rpartition(".")[2])
+    objects = f"{kind} of {theirs.length:,} {theirs.items or 'object'}s"
     vector = f"{ours.length:,} {WORDS.get(ours.kind.partition(' ')[0], 'elements')}"
     sides = f"{vector} became {objects}" if one.to_python else f"{objects} became {vector}"
     total = _took(sum(each.ns for _, each in slow))

@@ -8,15 +8,17 @@ from pathlib import PurePath
 from inspector.facts.amounts import counted
 from inspector.facts.stack import Frame, Hit, Hits, Stack, Stacks, Stop
 from inspector.facts.unknown import Unknown
-from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.grammar import Block, Fold, Line, Prose, Span, Table, text
 from inspector.views.r_stacks import r_stacks
 from inspector.views.view import blocks
 
 _SHOWN = 12
 _ALIKE = 12
 """Number of innermost frames by which hits with a cut stack are compared."""
-_GROUPS = 8
+_GROUPS, _HOST_GROUPS = 8, 4
 _VALUES = 3
+_ROOM = 66
+"""Columns for a function and its line."""
 _LINK = "docs/reference/debugging.md#hits"
 _MEANING = "Each hit of a breakpoint: arguments, then native (C) and Python (Py) frames in one order."
 
@@ -27,30 +29,40 @@ Row = tuple[tuple[Span, ...], ...]
 def _hits(fact: Hits) -> tuple[Block, ...]:
     if fact.at_startup:
         return r_stacks(fact)
-    total = sum(place.hits for place in fact.places)
-    says = f"{counted(total, 'hit')} of {counted(len(fact.places), 'place')}"
-    spent = f"attached in {fact.frozen_ns / 1e9:.2f} s · {fact.stopped_ns / 1e6:,.0f} ms at hits"
-    spent = spent if fact.means == "gdb" else fact.means
-    rows = tuple(_place(place.place, place.hits, place.locations, place.says) for place in fact.places)
-    made: list[Block] = [
-        Fold(
-            Line("breaks", text(says), text(spent, "dim"), _MEANING, _LINK),
-            (Table(("", "", ""), rows, (1,)),),
-            20,
-        )
-    ]
     groups = list(_groups(fact.hits))
-    made += [_group(group) for group in groups[:_GROUPS]]
-    if len(groups) > _GROUPS:
-        rest = sum(len(group) for group in groups[_GROUPS:])
-        made.append(
-            Line("", text(f"… {rest:,} hits more on {len(groups) - _GROUPS:,} other stacks (--json)", "dim"))
-        )
+    made: list[Block] = [_of_host(fact, groups) if fact.of_python else _places(fact)]
+    most = _HOST_GROUPS if fact.of_python else _GROUPS
+    made += [_group(group) for group in groups[:most]]
+    if len(groups) > most:
+        rest = sum(len(group) for group in groups[most:])
+        more = f"… {rest:,} hits more on {len(groups) - most:,} other stacks (--json)"
+        made.append(Line("", text(more, "dim")))
     if fact.dropped:
         made.append(Line("dropped", text(f"{fact.dropped:,} hits were counted and not recorded", "warn")))
     if fact.ended:
         made.append(Line("warn", text(fact.ended, "warn")))
     return tuple(made)
+
+
+def _of_host(fact: Hits, groups: list[list[Hit]]) -> Block:
+    """How often the host's own code entered Python, and what was left out."""
+    left = f"{counted(fact.of_python, 'hit')} of Python's own code left out (--startup)"
+    count = f"{counted(len(fact.hits), 'call')} into Python on {counted(len(groups), 'stack')}"
+    return Prose(text(f"{count}; {left}."))
+
+
+def _places(fact: Hits) -> Fold:
+    """The places with their hits."""
+    total = sum(place.hits for place in fact.places)
+    says = f"{counted(total, 'hit')} of {counted(len(fact.places), 'place')}"
+    spent = f"attached in {fact.frozen_ns / 1e9:.2f} s · {fact.stopped_ns / 1e6:,.0f} ms at hits"
+    spent = spent if fact.means == "gdb" else fact.means
+    rows = tuple(_place(place.place, place.hits, place.locations, place.says) for place in fact.places)
+    return Fold(
+        Line("breaks", text(says), text(spent, "dim"), _MEANING, _LINK),
+        (Table(("", "", ""), rows, (1,)),),
+        20,
+    )
 
 
 def _place(name: str, hits: int, locations: int, says: str) -> Row:
@@ -163,6 +175,7 @@ def _thread(fact: Stack) -> Line:
 def stack_table(stack: Stack) -> Table:
     """The frames as rows; each run of plumbing is one row."""
     rows: list[Row] = []
+    widest = max((len(frame.function) for frame in stack.frames if not frame.plumbing), default=0)
     for folded, run in groupby(stack.frames, key=lambda frame: frame.plumbing):
         frames = list(run)
         if folded:
@@ -170,18 +183,20 @@ def stack_table(stack: Stack) -> Table:
                 (text("·", "dim"), text(f"{counted(len(frames), 'frame')} of plumbing", "dim"), text(""))
             )
         else:
-            rows += [frame_row(frame) for frame in frames]
+            rows += [frame_row(frame, widest) for frame in frames]
     return Table(
         ("", "", ""), tuple(rows), caption="… deeper native frames were not read" if stack.cut else ""
     )
 
 
-def frame_row(frame: Frame) -> Row:
-    """A frame's language, function and place."""
+def frame_row(frame: Frame, widest: int = 0) -> Row:
+    """A frame's language, function and place; `widest`: columns of the longest function beside it."""
     native = frame.kind == "native"
     style = "native" if native else "python"
     library = "" if isinstance(frame.library, Unknown) else frame.library
     where = library if isinstance(frame.line, Unknown) else short_line(frame.line)
+    if native and max(widest, len(frame.function)) + len(where) > _ROOM:  # its number would be cut off
+        where = where.rpartition("/")[2]
     label = {"native": "C", "python": "Py", "r": "R"}[frame.kind]
     return (text(label, style), text(frame.function, style), text(where, "dim"))
 
@@ -189,4 +204,4 @@ def frame_row(frame: Frame) -> Row:
 def short_line(line: str) -> str:
     """The line with its file and folder."""
     path, _, number = line.rpartition(":")
-    return f"{'/'.join(PurePath(path).parts[-2:])}:{number}" if len(path) > 30 else line
+    return f"{'/'.join(PurePath(path).parts[-2:])}:{number}" if len(path) > 24 else line

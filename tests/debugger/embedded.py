@@ -111,7 +111,7 @@ def read_from_outside(host: str) -> Iterator[Any]:
 
 def entered(host: str) -> list[dict[str, Any]]:
     """The hits of the preset `host`; three of them are where it runs a text."""
-    done = ran(COMMAND, "break", "--json", "--preset", "host", "--", host, hosts.shared())
+    done = ran(COMMAND, "break", "--startup", "--json", "--preset", "host", "--", host, hosts.shared())
     assert done.returncode == 0, done.stderr
     hits = json.loads(done.stdout[done.stdout.index("{") :])["facts"]["breaks"]["hits"]
     stacks = [[frame["function"] for frame in hit["stack"]["frames"]] for hit in hits]

@@ -21,7 +21,7 @@ PLAIN = {
 WORDS: dict[str, dict[str, Any]] = {
     "AccountRow": {"kind": "mapped"},
     "Grown": {"kind": "mapped"},
-    "Hits": {"at_startup": 0},
+    "Hits": {"at_startup": 0, "of_python": 0},
     "NameChange": {"change": "kept"},
 }
 """Fields whose words are few, or decide which view draws the fact."""

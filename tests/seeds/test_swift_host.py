@@ -1,6 +1,8 @@
 """Article 003 in its own language: a host in Swift that finds Python by dlsym, traced and attached to."""
 
 # SPDX-License-Identifier: MIT
+import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,8 +41,9 @@ SAID += embedded.CONVERTED
 
 @pytest.fixture(scope="module", autouse=True)
 def home() -> Iterator[None]:
-    """A crash of Swift's prints no backtrace."""
-    with embedded.home(SWIFT_BACKTRACE="enable=no"):
+    """A crash of Swift's prints no backtrace; its demangler is beside its compiler."""
+    path = f"{Path(swift.compiler() or '').parent}{os.pathsep}{os.environ['PATH']}"
+    with embedded.home(SWIFT_BACKTRACE="enable=no", PATH=path):
         yield
 
 
@@ -138,3 +141,17 @@ def test_the_commands_of_the_page_draw_it(host: str) -> None:
     with hosts.waiting(host, hosts.shared(), "stay") as child:
         done = ran(COMMAND, "attach", str(child.pid), "owners", "a")
     assert "refs     3      2 named, 1 in native code" in done.stdout
+
+
+@pytest.mark.debugger
+def test_break_shows_where_its_own_code_enters_python_and_names_swift_functions(host: str) -> None:
+    """Modules that Python itself imports are no entry of the host; `--startup` shows them."""
+    done = ran(COMMAND, "break", "--preset", "host", "--", host, hosts.shared())
+    told = " ".join(done.stdout.split())
+    assert done.returncode == 0 and "of Python's own code left out (--startup)" in told
+    assert len(done.stdout.splitlines()) <= 60
+    hidden = ("_find_and_load", "PyImportZip", "$s")
+    assert [one for one in hidden if one in done.stdout] == [], done.stdout
+    assert re.search(r"C  \S+ +\S*main.swift:\d+", done.stdout), done.stdout
+    whole = ran(COMMAND, "break", "--startup", "--preset", "host", "--", host, hosts.shared())
+    assert "_find_and_load" in whole.stdout

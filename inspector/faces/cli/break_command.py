@@ -34,7 +34,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     add("--pid", type=int, help="watch this process instead of a program")
     add("--last", action="store_true", help="trace too; a crash report then has the last calls")
     add("--seconds", type=float, default=SECONDS, help=f"how long to watch --pid (default: {SECONDS:g})")
-    add("--startup", action="store_true", help="of R: also the hits while packages and Python start")
+    add("--startup", action="store_true", help="also the hits of start-up and of Python itself")
     add("program", nargs="*", metavar="-- PROGRAM ARGS", help="what to run")
     add_options(parser, DRAW, WRITE)
 
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
             )
             facts |= _last(folder) if options.last and code < 0 else {}
         if not options.startup:
-            hits = running.of_script(hits, options.program or (), folder)
+            hits = running.of_program(hits, options.program or (), folder, options.preset)
     show(Report("breaks", {"breaks": hits, **facts}), options)
     return EXIT_FINDINGS if code else EXIT_DONE
 

@@ -1,4 +1,4 @@
-"""The hits of an R script: without those of the start, each at the line of the script that led to it."""
+"""The hits that a program's own code led to: by lines of an R script, and of a host of Python."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from inspector.facts.stack import Frame, Hit, Hits
 
@@ -17,6 +18,8 @@ STARTS = frozenset((
 """R functions that make packages and Python ready, or print what Python left to print."""
 CALLBACK = "cb(expr, value, succeeded, visible)"
 """How R calls a task callback, which reticulate has for Python's output; it belongs to no expression."""
+PUBLIC: Final = re.compile(r"Py[A-Z_]\w*")
+"""A function of the C API: one that a host calls may call another."""
 
 
 def of_script(
@@ -79,3 +82,24 @@ def _at(hit: Hit, script: tuple[str, tuple[str, ...]], number: int) -> Hit:
     text = " ".join(script[1][number - 1].split())
     frames[at] = replace(frames[at], line=f"{script[0]}:{number}", call=text)
     return replace(hit, stack=replace(hit.stack, frames=tuple(frames)))
+
+
+def of_host(hits: Hits, program: str) -> Hits:
+    """Without the hits that Python, or an extension of it, led to; `program`: the name of its file."""
+    kept = tuple(hit for hit in hits.hits if _is_own(hit, program))
+    return replace(hits, hits=kept, of_python=len(hits.hits) - len(kept)) if kept else hits
+
+
+def _is_own(hit: Hit, program: str) -> bool:
+    """Whether a frame of the program called it, through nothing but the C API."""
+    above = [frame for frame in hit.stack.frames if not frame.plumbing]
+    names = [frame.function for frame in above]
+    if len(names) > 1 and names[0] == names[1]:
+        return False  # a part of the function that the compiler put elsewhere
+    first = next((frame for frame in above if not _is_of_api(frame)), None)
+    return first is not None and first.kind == "native" and first.library == program
+
+
+def _is_of_api(frame: Frame) -> bool:
+    is_python = str(frame.library).startswith("libpython")
+    return frame.kind == "native" and is_python and PUBLIC.fullmatch(frame.function) is not None
