@@ -81,3 +81,30 @@ def test_what_is_possible_of_imports_is_one_line(tmp_path: Path) -> None:
     assert all("<frozen" in site["file"] or site["function"] == "<module>" for site in sites)
     assert "may lose" not in ran.stdout and " possible, from module imports" in ran.stdout
     assert everything.stdout.count("may lose a reference") > 0
+
+
+GROWS = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
+def convert():
+    ctypes.memset(libc.malloc(12_000_000), 1, 12_000_000)
+for _ in range(5):
+    convert()
+"""
+
+
+def test_native_memory_that_a_script_leaves_is_the_first_line(tmp_path: Path) -> None:
+    """60 MB were left, and no word said so."""
+    path = tmp_path / "app.py"
+    path.write_text(GROWS)
+    said = " ".join(inspector("leaks", str(path)).stdout.split())
+    assert said.startswith("Native memory grew by 6")
+    assert "libc.malloc(12_000_000) in app.py:6 asked for 60 MB in 5 blocks of 12 MB (_ctypes)" in said
+
+
+def test_what_imports_and_live_arrays_take_is_no_news(tmp_path: Path) -> None:
+    path = tmp_path / "app.py"
+    path.write_text("import numpy, pandas\nlive = numpy.ones(4_000_000)\n")
+    said = inspector("leaks", str(path)).stdout
+    assert "grew" not in said and "asked for" not in said

@@ -261,3 +261,20 @@ def test_memory_of_arrows_pool_is_told_by_line() -> None:
     assert found.allocator == "MemoryPool" and found.library.startswith("libarrow.so")
     assert found.bytes == pytest.approx(40e6, rel=0.3)
     assert "(libarrow.so" in (said := next(asked_for(growth)).text) and "from Arrow's pool" in said
+
+
+LOADED_MEANWHILE = """
+import inspector
+with inspector.growth() as grew:
+    import ctypes, decimal
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
+    for _ in range(5):
+        ctypes.memset(libc.malloc(12_000_000), 1, 12_000_000)
+print(grew.report.answers)
+"""
+
+
+def test_what_is_imported_in_the_block_is_sampled_too() -> None:
+    """Only libraries that were loaded before it were hooked: 40 MB had no line."""
+    assert "asked for 60 MB in 5 blocks of 12 MB (_ctypes)" in printed("-c", LOADED_MEANWHILE)

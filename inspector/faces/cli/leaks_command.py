@@ -27,12 +27,12 @@ from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
 from inspector.faces.arguments import DRAW, WRITE, add_options
 
 if TYPE_CHECKING:
+    from inspector.facts.leaks import Leaks
     from inspector.facts.lost import LostObject
-    from inspector.sessions.leaks import Leaked
-    from inspector.sessions.leaks_launched import Judged
+    from inspector.report import Report
 
-    Ran = tuple[Leaked | Judged, InspectorError | None, tuple[LostObject, ...]]
-    """The verdicts on a program, its error or None, and what it lost in cycles."""
+    Ran = tuple[Report, Leaks, InspectorError | None, tuple[LostObject, ...]]
+    """The report on a program, its verdicts, its error or None, and what it lost in cycles."""
 
 GROUP = "inspect running programs"
 
@@ -56,13 +56,13 @@ def run(options: argparse.Namespace) -> int:
     from inspector.sessions.leaks_unwatched import uncalled, unwatched
     from inspector.sessions.lost import with_lost
 
-    found, failure, lost = (_launched if behind_dashes(options) else _run_here)(options)
-    show(with_lost(found.report, lost), options)
+    report, fact, failure, lost = (_launched if behind_dashes(options) else _run_here)(options)
+    show(with_lost(report, lost), options)
     if failure is not None:
         raise failure
-    if (unknown := unwatched(found.fact.watched) or uncalled(found.fact.watched)) is not None:
+    if (unknown := unwatched(fact.watched) or uncalled(fact.watched)) is not None:
         raise unknown
-    return EXIT_FINDINGS if any(one.certain for one in (*found.fact, *lost)) else EXIT_DONE
+    return EXIT_FINDINGS if any(one.certain for one in (*fact, *lost)) else EXIT_DONE
 
 
 def _run_here(options: argparse.Namespace) -> Ran:
@@ -70,14 +70,21 @@ def _run_here(options: argparse.Namespace) -> Ran:
     from inspector.faces.cli.program import run_within
     from inspector.faces.cli.target import search_first
     from inspector.sessions import leaks
+    from inspector.sessions.growth.block import with_program
+    from inspector.sessions.growth.sampled import Sampled
     from inspector.sessions.lost import lost_since
+    from inspector.sessions.memory import memory
 
     beside = Path.cwd() if options.module else Path(options.program).resolve().parent
     search_first(str(beside))  # the watched module may be there
     found = leaks.leaks(*options.modules or ())
     found.strict = False
+    memory()  # what its first use imports is no growth
+    before = memory()
     with _no_silent_end(options.program):
-        return (*run_within(found, options), lost_since())
+        with Sampled(borrows=True) as sampled:
+            found, failure = run_within(found, options)
+        return with_program(found.report, before, sampled), found.fact, failure, lost_since()
 
 
 @contextmanager
@@ -113,4 +120,4 @@ def _launched(options: argparse.Namespace) -> Ran:
     )
     for note in found.notes:
         sys.stderr.write(f"inspector: {note}\n")
-    return found, how_it_ended(options.program, found.code), found.lost
+    return found.report, found.fact, how_it_ended(options.program, found.code), found.lost

@@ -3,12 +3,16 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from types import FrameType
+from typing import Final
 
 from inspector.binaries.addresses import place
 from inspector.facts.account import Account, grown
-from inspector.facts.answers import Answers
-from inspector.facts.growth import Growth
+from inspector.facts.answers import Answer, Answers
+from inspector.facts.growth import Growth, GrowthSource
 from inspector.facts.native import Place
 from inspector.objects.call_site import is_users
 from inspector.objects.probes.account import accounted
@@ -17,6 +21,9 @@ from inspector.sessions.growth.sampled import Sampled
 from inspector.sessions.memory import memory
 from inspector.verdicts.answers.growth import asked_for
 from inspector.verdicts.differences import LEAST_NATIVE_BYTES, native_growth
+
+_IMPORTS: Final = "_find_and_load"
+"""Python's function between a line that imports and what that does."""
 
 
 class Grew:
@@ -55,12 +62,6 @@ def growth() -> Grew:
     return Grew()
 
 
-def _by_the_user(growth: Growth) -> int:
-    """Bytes that lines of the user's own asked for: this tool asks for memory too."""
-    files = ((row.site.file, row.bytes) for row in growth.sources)
-    return sum(bytes_ for file, bytes_ in files if isinstance(file, str) and is_users(file))
-
-
 def with_growth(report: Report, before: Account, runs: int, sampled: Sampled) -> Report:
     """The report; with the memory that `runs` runs of the code left, if it is much, and who asked for it.
 
@@ -68,9 +69,43 @@ def with_growth(report: Report, before: Account, runs: int, sampled: Sampled) ->
     """
     native = tuple(native_growth(grown(before, memory()), runs))
     found = sampled.growth()
-    if not native and _by_the_user(found) < LEAST_NATIVE_BYTES:
+    if not native and _bytes(_by_the_user(found)) < LEAST_NATIVE_BYTES:
         return report
-    said = (*native, *asked_for(found, runs))
+    return _told(report, (*native, *asked_for(found, runs)), found)
+
+
+def with_program(report: Report, before: Account, sampled: Sampled) -> Report:
+    """The report on a whole program; with what its lines asked for, if that much native memory is left.
+
+    What imports and this tool take is no news.
+    """
+    native = tuple(native_growth(grown(before, memory()), 1))
+    found = sampled.growth()
+    starter = _outermost(sys._getframe()).f_code.co_filename
+    own = tuple(row for row in _by_the_user(found) if _IMPORTS not in row.path and row.site.file != starter)
+    total = sum(row.costs_bytes for row in native if isinstance(row.costs_bytes, int))
+    others = _bytes(found.sources) - _bytes(own)
+    if min(total - others, _bytes(own)) < LEAST_NATIVE_BYTES:
+        return report
+    found = replace(found, sources=own)
+    return _told(report, (*native, *asked_for(found)), found)
+
+
+def _outermost(frame: FrameType) -> FrameType:
+    return frame if frame.f_back is None else _outermost(frame.f_back)
+
+
+def _told(report: Report, said: tuple[Answer, ...], found: Growth) -> Report:
     told = report.answers.rows
-    rows = (*told, *said) if report.leaks.verdicts else (*said, *told)
+    certain = any(one.certain for one in report.leaks.verdicts)
+    rows = (*told, *said) if certain else (*said, *told)
     return Report(report.name, report.facts | {"answers": Answers(rows), "growth": found})
+
+
+def _by_the_user(growth: Growth) -> Iterator[GrowthSource]:
+    """What lines of the user's own asked for: this tool asks for memory too."""
+    return (row for row in growth.sources if isinstance(row.site.file, str) and is_users(row.site.file))
+
+
+def _bytes(rows: Iterable[GrowthSource]) -> int:
+    return sum(row.bytes for row in rows)

@@ -18,15 +18,18 @@ class ImportWatch:
     def __init__(self, done: Callable[[], None], wanted: Callable[[str], bool] = lambda name: False) -> None:
         self._done, self._wanted = done, wanted
         self._original: Any = None
+        self._is_open = False
         self._depth = 0
 
     def begin(self) -> None:
         """Replace importlib's function by a wrapper."""
+        self._is_open = True
         self._original = _bootstrap._find_and_load
         _bootstrap._find_and_load = self._find_and_load
 
     def end(self) -> None:
-        """Restore it, unless other code has replaced it since."""
+        """Restore it; where other code has replaced it since, what is left of this one does nothing."""
+        self._is_open = False
         if _bootstrap._find_and_load == self._find_and_load:
             _bootstrap._find_and_load = self._original
 
@@ -35,7 +38,7 @@ class ImportWatch:
         try:
             return self._original(name, import_)
         finally:
-            if self._depth == 1 or self._wanted(name):
+            if self._is_open and (self._depth == 1 or self._wanted(name)):
                 self._done()  # imports made by `done` belong to the same import
             self._depth -= 1
 

@@ -202,6 +202,9 @@ static int is_ours(const got_slot *slot, const void *held) {
 
 static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk *walk) {
     uint32_t number = (uint32_t)(slot - slots);
+    if (slot->on && walk->family == GOT_GROWTH) {
+        return; // armed in this session, and another family's may lie on top, which calls ours
+    }
     if (walk->grade >= GOT_LEDGER && !capi_hook(got_rows[number], walk->grade)) {
         return; // the row changes no refcount, or is not recorded in this grade
     }
