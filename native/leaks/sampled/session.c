@@ -44,7 +44,7 @@ static PyObject *growth_begin(PyObject *module, PyObject *args) {
 // Hooks the libraries that were loaded since; where there are none, it takes a microsecond.
 static PyObject *growth_widen(PyObject *module, PyObject *unused) {
     unsigned long long now = 0;
-    got_outcome patched = {0};
+    got_outcome patched;
     dl_iterate_phdr(loads_read, &now);
     if (growth_open && now != loads) {
         loads = now;
@@ -54,7 +54,7 @@ static PyObject *growth_widen(PyObject *module, PyObject *unused) {
         }
         growth_pools_arm();
     }
-    return PyLong_FromUnsignedLong(patched.stored);
+    Py_RETURN_NONE;
 }
 
 static PyObject *growth_end(PyObject *module, PyObject *unused) {
