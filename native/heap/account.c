@@ -384,7 +384,7 @@ static PyObject *account_take(PyObject *module, PyObject *args) {
     if (scratch_init(&memory, SCRATCH_BYTES) < 0) {
         return PyErr_NoMemory();
     }
-    arrays_prepare();
+    edges_prepare();
     _collector_ int was_on = PyGC_Disable();
     memory_guard_arm();
     int is_ready = claims_collect(&a.claims, ours) == 0 && claims_add_told(&a.claims, told) == 0;

@@ -235,7 +235,7 @@ static PyObject *census_take(PyObject *module, PyObject *ours) {
         return PyErr_Format(PyExc_TypeError, "census() takes a tuple of types");
     }
     census c = {.ours = ours};
-    arrays_prepare();
+    edges_prepare();
     _collector_ int was_on = PyGC_Disable();
     uint64_t begin = clock_now_ns();
     int result = census_run(&c);

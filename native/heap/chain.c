@@ -316,7 +316,7 @@ static PyObject *chain_take(PyObject *module, PyObject *args) {
                            .passed_over = native_get_state(module)->subject_type,
                            .names = names,
                            .folder = folder};
-    arrays_prepare();
+    edges_prepare();
     _collector_ int was_on = PyGC_Disable();
     PyObject *answer = chain_answer(&search); // owned
     chain_deinit(&search);

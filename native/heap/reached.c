@@ -191,7 +191,7 @@ static PyObject *reached_take(PyObject *module, PyObject *args) {
         return NULL;
     }
     walk.seen = once ? &walk.all : &walk.root;
-    arrays_prepare();
+    edges_prepare();
     _collector_ int was_on = PyGC_Disable();
     if (marks_init(&walk.all) < 0) {
         return PyErr_NoMemory();

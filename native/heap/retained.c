@@ -305,7 +305,7 @@ static PyObject *retained_take(PyObject *module, PyObject *args) {
     if (object && of.holders && !beyond_fits(&of)) {
         PyErr_SetString(PyExc_ValueError, "references beyond their end");
     } else if (object) {
-        arrays_prepare();
+        edges_prepare();
         _collector_ int was_on = PyGC_Disable();
         found = retained_of(object, &of);
     }
@@ -366,7 +366,7 @@ static PyObject *retained_by_types(PyObject *module, PyObject *args) {
     if (!found) {
         return PyErr_NoMemory();
     }
-    arrays_prepare();
+    edges_prepare();
     _collector_ int was_on = PyGC_Disable();
     PyObject *list = retained_list(names, ours, found); // owned
     for (size_t i = 0; i < count; i++) {

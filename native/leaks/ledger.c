@@ -230,7 +230,7 @@ static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
     if (ledger_is_open) {
         return PyErr_Format(PyExc_RuntimeError, "the ledger is already open");
     }
-    arrays_prepare();
+    edges_prepare();
     if (ledger_table_init() < 0) {
         return PyErr_NoMemory();
     }

@@ -5,12 +5,12 @@
 // lists, and of exact tuples and dicts, which the gc takes out of its lists when they cannot be part of a
 // cycle; and of struct sequences (os.stat_result, torch.return_types.sort), which C code makes outside of
 // those lists, with NULL in each field that is not set. Any other object that is not in a list may be half
-// built; it is taken as it stands, without references. Three things that tp_traverse leaves out are added:
-// the keys of a dict whose keys are all strings (dict_traverse skips them), and the parts of a code object, a
-// range and an ndarray (no gc types). Keys that instances share with their class belong to the class's key
-// table, not to one dict, and are left out. Two things that it tells too much are taken out: from 3.14 on the
-// stack of a suspended frame may borrow what a variable owns, and tp_traverse reports both; and a module may
-// name what is dead (_asyncio its free list).
+// built; it is taken as it stands, without references; a ContextVar whose default is no container is in none.
+// Things that tp_traverse leaves out are added: the keys of a dict whose keys are all strings (dict_traverse
+// skips them), and the parts of a code object, a range, an ndarray and a datetime (no gc types). Keys that
+// instances share with their class belong to the class's key table, not to one dict, and are left out. Two
+// things that it tells too much are taken out: from 3.14 on the stack of a suspended frame may borrow what a
+// variable owns, and tp_traverse reports both; and a module may name what is dead (_asyncio its free list).
 //
 // Nothing is owned here: every reference passed to `visit` is borrowed and stays valid while the GIL is held.
 // SPDX-License-Identifier: MIT
@@ -75,9 +75,14 @@ int edges_has(PyObject *object) {
         return 1;
     }
     if (PyType_HasFeature(type, Py_TPFLAGS_HAVE_GC) && (!type->tp_is_gc || type->tp_is_gc(object))) {
-        return compat_gc_tracked(object) || is_struct_sequence(type);
+        return compat_gc_tracked(object) || is_struct_sequence(type) || type == &PyContextVar_Type;
     }
-    return type == &PyCode_Type || type == &PyRange_Type || arrays_is(object);
+    return type == &PyCode_Type || type == &PyRange_Type || datetimes_is(type) || arrays_is(object);
+}
+
+void edges_prepare(void) {
+    arrays_prepare();
+    datetimes_prepare();
 }
 
 #if COMPAT_SLOTS_TAGGED
@@ -152,6 +157,9 @@ int edges_visit(PyObject *object, visitproc visit, void *arg) {
     }
     if (type == &PyRange_Type) {
         return visit_range((const range_object *)object, visit, arg);
+    }
+    if (datetimes_is(type)) {
+        return datetimes_visit(object, visit, arg);
     }
     if (arrays_is(object)) {
         int stop = arrays_visit(object, visit, arg);

@@ -12,6 +12,7 @@ PyObject *subject_object(PyObject *module /* borrowed */, PyObject *maybe_subjec
 PyObject *subject_peek(PyObject *subject /* borrowed */);
 
 // objects/edges.c: what an object refers to. edges_visit may only be asked where edges_has says yes.
+void edges_prepare(void); // before a walk: finds the types of libraries that are imported
 int edges_has(PyObject *object /* borrowed */);
 int edges_visit(PyObject *object /* borrowed */, visitproc visit, void *arg);
 int edges_traverse(PyObject *object /* borrowed */, visitproc visit, void *arg); // tp_traverse alone
@@ -76,6 +77,11 @@ static inline PyTypeObject *native_imported_type(const char *module, const char 
                          : NULL;
     return type && PyType_Check(type) ? (PyTypeObject *)type : NULL;
 }
+
+// objects/datetimes.c
+void datetimes_prepare(void); // before a walk: finds the types of `datetime`, if they are imported
+int datetimes_is(PyTypeObject *type);
+int datetimes_visit(PyObject *object /* borrowed */, visitproc visit, void *arg);
 
 // objects/arrays.c: what an ndarray refers to; NumPy's ABI, written down so that NumPy is not needed to
 // build.

@@ -78,6 +78,10 @@ STANDARD: Final = {
     "module": "module(bytes(1_000_000))",
     "cell": "types.CellType(bytes(1_000_000))",
     "context": "context(bytes(1_000_000))",
+    "default of a ContextVar": "contextvars.ContextVar('made', default=bytes(1_000_000))",
+    "time zones": "[datetime.timezone(datetime.timedelta(minutes=1), f'zone {n}') for n in range(9_000)]",
+    "times with zones": "[datetime.datetime(2020, 1, 1, tzinfo=Zone(500)) for _ in range(2_000)]",
+    "time with a zone": "datetime.time(1, tzinfo=Zone(1_000_000))",
     "queue": "queued(9_000)",
     "heap": "heap_of(9_000)",
     "Fraction": "[fractions.Fraction(n + 1, 10**9 + 7) for n in range(4_000)]",
@@ -172,6 +176,7 @@ STRUCTS: Final = {
     "SQLite": "database()",
     "hashes": "[hashlib.sha256() for _ in range(2_000)]",
     "locks": "[threading.Lock() for _ in range(5_000)]",
+    "zones with their tables": "[zoneinfo.ZoneInfo.no_cache('Europe/Berlin') for _ in range(60)]",
     "decimal contexts": "[decimal.Context(n + 1) for n in range(3_000)]",
 }
 """Those of the standard library whose C structs do not tell all that they own."""
@@ -270,6 +275,7 @@ UNTOLD: Final = {
     "list of an Arrow array": "pa.array([['a' * 1_000] * 500] * 3)[1]",
     "structured array of objects": "filled(np.zeros(9_000, [('a', 'O'), ('b', 'f8')]), 'a')",
     "polars expression": "pl.lit(pl.Series(np.random.rand(300_000)))",
+    "arrow reader": "pa.table({'a': list(range(125_000))}).to_reader()",
     "arrow tensor": "pa.Tensor.from_numpy(np.ones((400, 400)))",
     "image of a buffer": "PIL.Image.frombuffer('L', (1000, 1000), bytes(1_000_000), 'raw', 'L', 0, 1)",
     "factors of a matrix": "scipy.sparse.linalg.splu(scipy.sparse.csc_matrix(np.random.rand(400, 400)))",

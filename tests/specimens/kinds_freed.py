@@ -14,6 +14,7 @@ import contextlib
 import contextvars
 import ctypes
 import dataclasses
+import datetime
 import functools
 import gc
 import heapq
@@ -60,6 +61,11 @@ class Slotted:
 
     def __init__(self, a: Any) -> None:
         self.a = a
+
+
+class Zone(datetime.tzinfo):
+    def __init__(self, size: int) -> None:
+        self.a = bytes(size)
 
 
 class Weak:

@@ -18,6 +18,7 @@ _MOST_BYTES: Final = {
     "_hashlib.HASHXOF": 600,
     "_hashlib.HMAC": 1_000,
     "torch._C.Generator": 2_700,
+    "zoneinfo.ZoneInfo": 6_000,
 }
 """Type -> bytes that one owns besides, at most."""
 _UNBOUNDED: Final = {
@@ -38,6 +39,7 @@ _UNBOUNDED: Final = {
     "polars.expr.expr": ("Expr",),
     "pyarrow.ipc": ("RecordBatchStreamReader", "RecordBatchFileReader"),
     "pyarrow.lib": (
+        "RecordBatchReader",
         *("Tensor", "SparseCOOTensor", "SparseCSRMatrix", "SparseCSCMatrix", "SparseCSFTensor"),
         *("ListScalar", "LargeListScalar", "ListViewScalar", "LargeListViewScalar", "FixedSizeListScalar"),
         *("StringScalar", "LargeStringScalar", "StringViewScalar", "BinaryScalar", "LargeBinaryScalar"),

@@ -358,7 +358,7 @@ static PyObject *lost(PyObject *module, PyObject *args) {
         return PyErr_NoMemory();
     }
     names_forget(); // its references to names are found by no search
-    arrays_prepare();
+    edges_prepare();
     spans_prepare();
     _collector_ int was_on = PyGC_Disable();
     memory_guard_arm();
