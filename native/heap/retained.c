@@ -23,6 +23,7 @@
 // The GIL is held and the gc is off throughout. All object pointers are borrowed.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "heap/beyond_rows.h"
 #include "heap/census.h"
 #include "heap/tally.h"
 #include "module/interrupt.h"
@@ -38,16 +39,6 @@ typedef struct {
 } retained_entry;
 
 typedef struct {
-    uint64_t address, references, first, count;
-} beyond_row;
-
-typedef struct {
-    Py_buffer rows;       // of beyond_row, by address
-    Py_buffer references; // of uint64_t: addresses
-    PyObject *holders;    // borrowed list
-} beyond;
-
-typedef struct {
     arena entries;
     size_t used;
     arena table;          // of uint32_t: index + 1 of an entry, by address
@@ -56,26 +47,16 @@ typedef struct {
     const beyond *beyond; // or NULL
     visitproc visit;      // of the walk that goes on
     interrupt_watch watch;
-    int failed; // memory ran out, or Ctrl-C
+    int failed;       // memory ran out, or Ctrl-C
+    PyObject *sought; // borrowed: an array of objects
+    Py_ssize_t mark;  // of entries that it reaches
+    int is_back;      // it reaches itself
 } retained_graph;
 
 static int is_native(const PyObject *object) { return (uintptr_t)object & 1; }
 
 static const beyond_row *row_of(const retained_graph *graph, const PyObject *object) {
-    if (!graph->beyond) {
-        return NULL;
-    }
-    const beyond_row *rows = graph->beyond->rows.buf;
-    size_t low = 0, high = (size_t)graph->beyond->rows.len / sizeof(*rows);
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (rows[middle].address == (uintptr_t)object) {
-            return &rows[middle];
-        }
-        low = rows[middle].address < (uintptr_t)object ? middle + 1 : low;
-        high = rows[middle].address < (uintptr_t)object ? high : middle;
-    }
-    return NULL;
+    return graph->beyond ? beyond_find(graph->beyond, object) : NULL;
 }
 
 static retained_entry *entry_at(retained_graph *graph, size_t index) {
@@ -235,6 +216,38 @@ static int graph_solve(retained_graph *graph) {
     return graph->failed ? -1 : 0;
 }
 
+// A visitproc: marks what the sought array reaches.
+static int look_back(PyObject *object, void *arg) {
+    retained_graph *graph = arg;
+    uint32_t slot = *slot_of(graph, object);
+    retained_entry *entry = slot ? entry_at(graph, slot - 1) : NULL;
+    graph->is_back |= object == graph->sought;
+    if (entry && entry->left <= 0 && entry->left != graph->mark) {
+        entry->left = graph->mark;
+        graph->failed |= arena_push(&graph->open, object) < 0;
+    }
+    return graph->failed;
+}
+
+// Whether a retained array of objects reaches itself: the gc does not see its elements, so nothing frees it.
+static int has_lost_cycle(retained_graph *graph) {
+    graph->mark = START;
+    for (size_t i = 0; i < graph->used && !graph->is_back && !graph->failed; i++) {
+        retained_entry entry = *entry_at(graph, i);
+        if (entry.left > 0 || is_native(entry.object) || !arrays_has_objects(entry.object)) {
+            continue;
+        }
+        graph->sought = entry.object;
+        graph->mark--;
+        follow(graph, entry.object, look_back);
+        while (graph->open.used && !graph->failed) {
+            graph->failed |= interrupt_step(&graph->watch);
+            follow(graph, arena_pop(&graph->open), look_back);
+        }
+    }
+    return graph->is_back;
+}
+
 // Objects of Python by type; those of C++ as addresses in `natives`.
 static int count_retained(retained_graph *graph, tally *counts, PyObject *natives /* borrowed or NULL */) {
     for (size_t i = 0; i < graph->used; i++) {
@@ -268,29 +281,19 @@ static PyObject *retained_of(PyObject *object, const beyond *of) {
     PyObject *rows = NULL; // owned
     int solved =
         natives && !graph.failed && graph_solve(&graph) == 0 && count_retained(&graph, &counts, natives) == 0;
-    if (solved) {
+    int is_lost = solved && has_lost_cycle(&graph);
+    if (solved && !graph.failed) {
         rows = tally_list(&counts);
     }
     size_t extra = graph.entries.bytes + graph.table.bytes + graph.open.items.bytes;
     size_t looked_at = graph.used;
     graph_deinit(&graph);
     tally_deinit(&counts);
-    if (!solved && !PyErr_Occurred()) {
+    if (!rows && !PyErr_Occurred()) {
         interrupt_raise(&graph.watch);
     }
-    return rows ? Py_BuildValue("NnnO", rows, (Py_ssize_t)looked_at, (Py_ssize_t)extra, natives) : NULL;
-}
-
-// Every range of references lies in its buffer.
-static int beyond_fits(const beyond *of) {
-    const beyond_row *rows = of->rows.buf;
-    uint64_t all = (uint64_t)of->references.len / sizeof(uint64_t);
-    for (size_t i = 0; i < (size_t)of->rows.len / sizeof(*rows); i++) {
-        if (rows[i].first > all || rows[i].count > all - rows[i].first) {
-            return 0;
-        }
-    }
-    return 1;
+    return rows ? Py_BuildValue("NnnOi", rows, (Py_ssize_t)looked_at, (Py_ssize_t)extra, natives, is_lost)
+                : NULL;
 }
 
 static PyObject *retained_take(PyObject *module, PyObject *args) {

@@ -43,6 +43,10 @@ static size_t element_count(const ndarray_fields *array) {
     return count;
 }
 
+int arrays_has_objects(PyObject *object) {
+    return arrays_is(object) && element_count((const ndarray_fields *)object) > 0;
+}
+
 int arrays_visit(PyObject *object, visitproc visit, void *arg) {
     const ndarray_fields *array = (const ndarray_fields *)object;
     Py_VISIT(array->base);

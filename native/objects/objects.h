@@ -96,7 +96,8 @@ typedef struct { // numpy/ndarraytypes.h: PyArrayObject_fields, the same in NumP
 } ndarray_fields;
 void arrays_prepare(void);                      // before a walk: finds NumPy, if the process has imported it
 int arrays_is(PyObject *object /* borrowed */); // an ndarray, or an instance of a subclass
-extern PyTypeObject *arrays_type;               // borrowed: static; NULL until NumPy is imported
+int arrays_has_objects(PyObject *object /* borrowed */); // it owns a block of objects
+extern PyTypeObject *arrays_type;                        // borrowed: static; NULL until NumPy is imported
 int arrays_visit(PyObject *object /* borrowed */, visitproc visit, void *arg);
 int arrays_find(PyObject *array /* borrowed */, PyObject *target /* borrowed */, link_found *ret);
 int links_in_slots(PyCodeObject *code /* borrowed */, PyObject **slots, PyObject *target /* borrowed */,

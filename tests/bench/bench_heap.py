@@ -77,7 +77,7 @@ def compared(what: str, ours: float, name: str, theirs: Callable[[], object]) ->
 def retained(made: list[Any]) -> None:
     """Time and memory for what one list of everything keeps alive."""
     subject = Subject(made)
-    _, looked_at, extra = _native.retained(subject)
+    _, looked_at, extra, *_ = _native.retained(subject)
     spent = best(lambda: _native.retained(subject), 3) * 1e9 / looked_at
     row("retained size of it all", spent, unit="ns/object", sizes=f"{looked_at:,} objects")
     row("retained size: memory an object", extra / looked_at, bar=RETAINED_BYTES_MAX, unit="B", sizes=SIZE)

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 
 from inspector._native import Subject
 from inspector.facts.refs import Retained
+from inspector.facts.unknown import Unknown
 from inspector.objects.probes.heap import heap
 from inspector.objects.probes.retained import retained
 
@@ -178,3 +179,18 @@ def test_a_range_keeps_its_numbers() -> None:
     own = sum(map(sys.getsizeof, (*bounds, (bounds[1] - bounds[0]) // bounds[2]))) + sys.getsizeof(range(1))
     found = look(range(*(int(str(bound)) for bound in bounds)))
     assert (found.objects, found.retained_bytes) == (5, own)
+
+
+def test_a_cycle_through_an_array_of_objects_is_freed_by_nothing() -> None:
+    """1 MB was told: the collector does not see the elements, and deleting the array frees nothing."""
+    numpy = pytest.importorskip("numpy")
+    array, body = numpy.empty(2, object), bytes(1_000_000)
+    array[1] = body
+    del body
+    held = {"array": array}
+    del array
+    assert int(retained(Subject(held)).retained_bytes) > 1_000_000
+    held["array"][0] = [held]
+    told = retained(Subject(held)).retained_bytes
+    assert isinstance(told, Unknown) and told.reason.startswith("an array of objects reaches itself")
+    held["array"][0] = None

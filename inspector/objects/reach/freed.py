@@ -1,12 +1,16 @@
 """The one count of what an object keeps: what is freed together with it, in Python and in C++."""
 
 # SPDX-License-Identifier: MIT
+from typing import Final
+
 from inspector import _native
 from inspector.facts.heap import by_name
 from inspector.facts.refs import Retained
 from inspector.facts.unknown import Unknown
 from inspector.objects.reach.beyond import beyond
 from inspector.objects.reach.untold import untold
+
+_LOST: Final = "an array of objects reaches itself: no collection frees such a cycle, whatever is deleted"
 
 
 def freed(subject: _native.Subject) -> Retained:
@@ -16,9 +20,11 @@ def freed(subject: _native.Subject) -> Retained:
     result is never too large. The Subject's own reference does not count.
     """
     more = beyond((subject,))
-    rows, _, _, addresses = _native.retained(subject, *more.words(), more.named())
+    rows, _, _, addresses, is_lost = _native.retained(subject, *more.words(), more.named())
     heaviest = by_name([*rows, *more.sums(addresses)])
     own_bytes: int | Unknown = sum(own_bytes for _, _, own_bytes in heaviest)
-    if why := more.why or untold(heaviest):
+    if is_lost:
+        own_bytes = Unknown(_LOST)
+    elif why := more.why or untold(heaviest):
         own_bytes = Unknown(f"not all of it can be followed: {why}")
     return Retained(sum(objects for _, objects, _ in heaviest), own_bytes, tuple(heaviest))
