@@ -80,7 +80,7 @@ static inline PyTypeObject *native_imported_type(const char *module, const char 
 
 // objects/datetimes.c
 void datetimes_prepare(void); // before a walk: finds the types of `datetime`, if they are imported
-int datetimes_is(PyTypeObject *type);
+int datetimes_is(PyTypeObject *type /* borrowed */);
 int datetimes_visit(PyObject *object /* borrowed */, visitproc visit, void *arg);
 
 // objects/arrays.c: what an ndarray refers to; NumPy's ABI, written down so that NumPy is not needed to
