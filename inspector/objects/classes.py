@@ -48,6 +48,11 @@ def basic_size(kind: type) -> int:
     return int(_BASIC_SIZE(kind))
 
 
+def type_flags(kind: type) -> int:
+    """`tp_flags` (c-api/typeobj)."""
+    return int(_FLAGS(kind))
+
+
 def is_heap_type(kind: type) -> bool:
     """Whether each instance holds a reference to the class, which its `tp_dealloc` must release."""
     return bool(_FLAGS(kind) & _HEAP_TYPE)

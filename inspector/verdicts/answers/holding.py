@@ -50,9 +50,11 @@ def weight(facts: Facts) -> Iterator[Answer]:
         if held.arrays > 1:
             inside = f", nearly all in {counted(held.arrays, 'array')}{f' of {its}' if its else ''}"
     opaque = () if whole else held.opaque[:3]
-    besides = f", besides what C code keeps for {listed(map(code, opaque))}" if opaque else ""
-    if held.complete:
-        text = f"{size(total)} in all{inside}{besides}."
+    if opaque:
+        unknown = f"; what C code keeps for {listed(map(code, opaque))} is not known"
+        text = f"At least {size(total)} in all{inside}{unknown}."
+    elif held.complete:
+        text = f"{size(total)} in all{inside}."
     else:
         text = (
             f"More than {size(total)} in all{inside}: {counted(held.objects, 'object')} inside were counted."

@@ -15,7 +15,7 @@ from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 from inspector.verdicts.answers.alone import compiled, in_file, in_words, scalar
 from inspector.verdicts.answers.existing import gone, mapped, not_computed, virtual, weak
-from inspector.verdicts.answers.holding import weight
+from inspector.verdicts.answers.holding import kept, weight
 from inspector.verdicts.answers.index import Grid, part_of
 from inspector.verdicts.answers.keeping import is_much
 from inspector.verdicts.answers.words import (
@@ -50,6 +50,7 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         weak,
         _exception,
         _future,
+        _frame,
         in_words,
         _table,
         not_computed,
@@ -86,6 +87,16 @@ def _future(facts: Facts) -> Iterator[Answer]:
         said = " ".join(one.text for one in in_words(facts))
         for one in weight(facts):
             yield answer("ended", f"{said} {one.text}", *one.evidence, costs_bytes=one.costs_bytes)
+
+
+def _frame(facts: Facts) -> Iterator[Answer]:
+    """Where it is, and what its variables hold."""
+    if getattr(known(facts, "object"), "type_name", "") != "frame":
+        return
+    said = " ".join(one.text for one in in_words(facts))
+    held = kept(facts, " Its variables hold ", ".")
+    if said:
+        yield answer("state", f"{said}{held}", "materialization.in_words", "contents.bytes")
 
 
 def same_object(name: str, facts: Facts) -> Iterator[Answer]:
