@@ -146,6 +146,10 @@ class Adapter:
         """Whether its elements are Python objects in lists or dicts, which are not read."""
         return False
 
+    def encoded(self, x: Any) -> str:
+        """The type and shape of its elements, where its one block keeps something else for them, as codes; ""."""
+        return ""
+
     def placing(self, x: Any) -> tuple[Elements, ...]:
         """Those of its blocks that say where its values stand, as the indices of a sparse matrix do."""
         return ()

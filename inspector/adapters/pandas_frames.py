@@ -135,8 +135,20 @@ class PandasFrames(Adapter):
         blocks = [_title(block) for block in islice(_blocks(x), MOST_NAMED)]
         return (("blocks", ", ".join(blocks) or "none"), ("copy-on-write", _copy_on_write(x)), *kept)
 
+    def encoded(self, x: Any) -> str:
+        """The dtype and shape of the extension array that keeps all its values, if it is one of pandas' own."""
+        values = _extension(x)
+        return "" if values is None else f"{values.dtype} {values.shape}"
+
     def layers(self, x: Any) -> Told:
         """From pandas_layers: blocks with their holders, caches of indexes."""
+        told, meant = self._layers(x), "" if kind_of(x) == "DataFrame" else self.encoded(x)
+        if not meant:
+            return told
+        first = replace(told.layers[0], what=f"{type_name(type(x))} {meant}")
+        return replace(told, layers=(first, *told.layers[1:]))
+
+    def _layers(self, x: Any) -> Told:
         name = type_name(type(x))
         if name == "RangeIndex":
             return pandas_layers.of_range(x)
@@ -177,6 +189,18 @@ def _categories(x: Any) -> Iterator[Any]:
     dtypes = (_attribute(one, "_dtype") for one in kept if _is_known(type(one)))
     found = (_attribute(one, "_categories") for one in dtypes if _is_known(type(one)))
     yield from (one for one in found if _is_known(type(one)))
+
+
+def _extension(x: Any) -> Any:
+    """Pandas' own extension array that keeps all its values, not as NumPy's elements; None if there is none."""
+    name = kind_of(x)
+    if name in FRAMES:
+        found = [block.values for block in _blocks(x)]
+    else:
+        found = [x] if name in ARRAYS else [stored(x, "_data")]
+    if len(found) != 1 or is_array(found[0]) or not _is_known(type(found[0])):
+        return None
+    return None if isinstance(found[0].dtype, sys.modules["numpy"].dtype) else found[0]
 
 
 def holds_plain_array(x: Any) -> bool:

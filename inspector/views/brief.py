@@ -46,7 +46,8 @@ def brief(facts: Mapping[str, Any], drawn: Callable[[str, Any], Iterable[Block]]
     yield from largest(known["contents"]) if "contents" in known else ()
     yield from _asked(known.get("buffer"))
     yield from answered(known["answers"])
-    yield from _state(known.get("materialization"))
+    if not getattr(known.get("buffer"), "shared_with", ""):
+        yield from _state(known.get("materialization"))
     for column, fact in facts.items():
         if isinstance(fact, Unknown):
             if fact.reason.startswith(FAILED):

@@ -4,7 +4,7 @@
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -106,8 +106,8 @@ def _is_in_order(block: Elements) -> bool:
     return is_contiguous(block.shape, block.strides_bytes, block.itemsize_bytes, "C")
 
 
-def showing(span: Range, besides: set[int], context: Context) -> tuple[str, Any]:
-    """(name, object) of a named object of a library that shows all bytes of `span`: "df['v']" and the table.
+def showing(spans: Sequence[Range], besides: set[int], context: Context) -> tuple[str, Any]:
+    """(name, object) of a named object of a library that shows all bytes of `spans`: "df['v']" and the table.
 
     `besides`: ids of objects that are not meant. ("", None) if none is found among the first MOST_SHOWING.
     """
@@ -122,7 +122,7 @@ def showing(span: Range, besides: set[int], context: Context) -> tuple[str, Any]
             if (adapter := adapters[id(kind)]) is None:
                 continue
             left -= 1
-            if found := _shows(name, value, adapter, span.start, span.stop):
+            if found := _shows(name, value, adapter, spans):
                 return found, value
     return "", None
 
@@ -147,17 +147,18 @@ def _library_adapter(kind: type) -> Adapter | None:
     return None if adapter is None or adapter.library in _PLAIN else adapter
 
 
-def _shows(name: str, value: Any, adapter: Adapter, start: int, stop: int) -> str:
-    """The text for the part of a named object that covers [start, stop); "" if none does."""
-    if not _covers(adapter.elements(value), start, stop):
+def _shows(name: str, value: Any, adapter: Adapter, spans: Sequence[Range]) -> str:
+    """The text for the part of a named object that covers the spans; "" if none does."""
+    blocks = adapter.elements(value)
+    if not all(_covers(blocks, span) for span in spans):
         return ""
-    told = adapter.columns(value, MOST_COLUMNS)
+    told = adapter.columns(value, MOST_COLUMNS) if len(spans) == 1 else None
     if told is None:
         return name
     columns, total, _ = told
-    met = [column.name for column in columns if _covers(column.elements, start, stop)]
+    met = [column.name for column in columns if _covers(column.elements, spans[0])]
     return f"{name}[{met[0]!r}]" if len(met) == 1 and total == len(columns) else name
 
 
-def _covers(blocks: Any, start: int, stop: int) -> bool:
-    return any(block.range.start <= start and stop <= block.range.stop for block in blocks)
+def _covers(blocks: Any, span: Range) -> bool:
+    return any(block.range.start <= span.start and span.stop <= block.range.stop for block in blocks)

@@ -35,6 +35,8 @@ MOST_HOLDERS = 16
 MOST_VIEWS = 8
 MOST_NAMED = 4
 """Most holders for which a name is searched: each search takes about 50 microseconds."""
+MOST_SPANS = 8
+"""Most blocks of an object for which another object is searched that shows them all."""
 NOT_ASKED = Unknown("not asked")
 
 
@@ -75,26 +77,36 @@ def _compose(
     answers = [row.exposure for row in spoken if isinstance(row.exposure, Exposure)]
     one = answers[0] if answers and many < 2 else None
     sharers = adapter.sharers(subject.get()) if adapter is not None else NOT_ASKED
+    owns = adapter.owns(subject.get()) if adapter else NOT_ASKED
+    spans = [answer.range for answer in answers if answer.range.bytes] if len(answers) == max(many, 1) else []
     return Buffer(
         logical_bytes=_logical(subject, adapter, answers[: max(1, len(blocks))], many) if answers else nobody,
         range=one.range if one else nobody,
         mapping=one.mapping if one else nobody,
-        owns=adapter.owns(subject.get()) if adapter else NOT_ASKED,
+        owns=owns,
         holders=holders(subject, context, one.range if one else None),
         readonly=all(answer.readonly for answer in answers) if answers else nobody,
         exports=adapter.exports(subject.get()) if adapter else NOT_ASKED,
         spoken=spoken,
         facts=adapter.names(subject.get()) if adapter else (),
         sharers=sharers,
-        shared_with=_sharer(subject, adapter, one.range, context)
-        if one and type(sharers) is int and sharers
+        shared_with=_sharer(subject, adapter, spans, context)
+        if adapter is not None and _may_be_shared(owns, sharers, spans)
         else "",
     )
 
 
-def _sharer(subject: _native.Subject, adapter: Adapter | None, shown: Range, context: Context) -> str:
+def _may_be_shared(owns: bool | Unknown, sharers: int | Unknown, spans: Sequence[Range]) -> bool:
+    """Whether no holder tells with whom the bytes are shared, and another object may show them."""
+    if not spans or len(spans) > MOST_SPANS:
+        return False
+    is_counted = type(sharers) is int and sharers > 0
+    return is_counted or len(spans) > 1 or (isinstance(owns, Unknown) and owns != NOT_ASKED)
+
+
+def _sharer(subject: _native.Subject, adapter: Adapter, spans: Sequence[Range], context: Context) -> str:
     """The user's name for another object of the library that shows the same bytes."""
-    name, other = showing(shown, {subject.address}, context)
+    name, other = showing(spans, {subject.address}, context)
     return name if other is not None and adapter_of(type(other)) is adapter else ""
 
 
@@ -184,7 +196,7 @@ def _named(
         return replace(holder, name=name)
     if isinstance(holder.range, Unknown) or not holder.range.bytes or (shown is not None and not shown.bytes):
         return holder
-    name, other = showing(shown or holder.range, seen, context)
+    name, other = showing((shown or holder.range,), seen, context)
     if not name:
         name, other = whole_view(found, holder.range, seen)
     if not name:

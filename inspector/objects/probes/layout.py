@@ -24,6 +24,8 @@ def layout(subject: _native.Subject) -> Layout | Unknown | None:
     many = blocks_of(adapter, subject.get(), blocks)
     if many > 1:
         return Unknown(f"{many:,} blocks, each with a layout of its own")
+    if meant := adapter.encoded(subject.get()):
+        return Unknown(f"its block keeps no elements of {meant} as they are")
 
     (block,) = blocks
     shape, steps, itemsize = block.shape, block.strides_bytes, block.itemsize_bytes

@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.facts.amounts import counted, size, with_article
 from inspector.facts.answers import Answer
-from inspector.facts.buffer import POINTS_TO, Buffer, Exposure, Holder
+from inspector.facts.buffer import CATEGORIES, POINTS_TO, Buffer, Exposure, Holder
 from inspector.facts.layout import Layout
 from inspector.facts.namespace import NOT_ASKED
 from inspector.facts.parts import Parts
@@ -224,10 +224,19 @@ def _table(facts: Facts) -> Iterator[Answer]:
     total = number(buffer.logical_bytes) if buffer is not None else 0
     text += f", {size(total)}" if total else ""
     base = root(buffer) if buffer is not None else None
-    shown = base.shown_by if base is not None else ""
-    shared = f", shared with {code(shown)}" if shown and parts.total == 1 else ""
+    shown = base.shown_by if base is not None and parts.total == 1 else ""
+    shown = shown or _shared_with(facts)
+    shared = f", shared with {code(shown)}" if shown else ""
     text = f"{text}{_objects(parts)}{_not_known(parts)}{shared}."
     yield answer("table", text, "parts", "buffer.logical_bytes", about=(shown,), costs_bytes=total)
+
+
+def _shared_with(facts: Facts) -> str:
+    """Another object that shows all its bytes, where no later sentence tells so."""
+    buffer, fact = known(facts, "buffer"), known(facts, "materialization")
+    if buffer is None or (fact is not None and fact.state == "copy-on-write pending"):
+        return ""
+    return buffer.shared_with
 
 
 def _objects(parts: Parts) -> str:
@@ -264,6 +273,9 @@ def _owner(facts: Facts) -> Iterator[Answer]:
         text = (
             f"Owns its {size(buffer.logical_bytes)} of pointers; the Python objects they point to are extra."
         )
+    if (categories := dict(buffer.facts).get(CATEGORIES, "")).isdigit():
+        which = f"{int(categories):,} {'category' if categories == '1' else 'categories'}"
+        text = f"Owns its {size(buffer.logical_bytes)} of codes for {which}."
     yield answer("owner", text, "buffer.owns", costs_bytes=buffer.logical_bytes)
 
 
@@ -287,7 +299,10 @@ def _not_told(facts: Facts) -> Iterator[Answer]:
     if found.type_name == "PyCapsule":
         text = "A pointer for C code; nothing tells how many bytes it leads to, or whose they are."
         yield answer("capsule", text, "buffer.owns", certain=False)
-    elif (total := number(buffer.logical_bytes)) and buffer.owns != NOT_ASKED:
+    elif (total := number(buffer.logical_bytes)) and buffer.shared_with:
+        text = f"Shares its {size(total)} with {code(buffer.shared_with)}."
+        yield answer("view-of", text, "buffer.shared_with", about=(buffer.shared_with,))
+    elif total and buffer.owns != NOT_ASKED:
         text = f"Has {size(total)}; whose they are is not known: {buffer.owns.reason}."
         yield answer("owner-not-told", text, "buffer.owns", certain=False, costs_bytes=total)
 
@@ -324,7 +339,9 @@ def _blocks(facts: Facts) -> Iterator[Answer]:
     dense = f"; as one dense array it would be {only}{size(later)}" if is_worth_it else ""
     pointers = any(way.exposure.format in ("|O", "O") for way in seen if isinstance(way.exposure, Exposure))
     extra = "; the Python objects that its pointers lead to are extra" if pointers else ""
-    text = f"Has {size(total)} in {counted(len(blocks), 'block')}{which}{dense}{extra}."
+    other = _shared_with(facts)
+    shared = f", shared with {code(other)}" if other else ""
+    text = f"Has {size(total)} in {counted(len(blocks), 'block')}{which}{shared}{dense}{extra}."
     yield answer("blocks", text, "buffer.logical_bytes", "materialization.layers", costs_bytes=total)
 
 

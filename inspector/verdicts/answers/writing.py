@@ -34,7 +34,7 @@ def writing(name: str, facts: Facts) -> Iterator[Answer]:
     buffer = known(facts, "buffer")
     if buffer is None:
         return
-    rules = (_copies_first, _read_only, _changes_file, _changes_base, _changes_views)
+    rules = (_copies_first, _read_only, _changes_file, _changes_base, _changes_sharer, _changes_views)
     yield from next((found for rule in rules if (found := tuple(rule(name, facts, buffer)))), ())
     yield from _changes_itself(name, facts, buffer)
 
@@ -62,6 +62,14 @@ def _changes_base(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
     if other:
         text = f"Writing to {called(name)} changes {code(other)}."
         yield answer("write-changes", text, "buffer.readonly", "buffer.holders", about=(name, other))
+
+
+def _changes_sharer(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
+    """Blocks that can be written, all of which another named object shows."""
+    other, found = buffer.shared_with, known(facts, "object")
+    if other and found is not None and library(found.type_name) in ("scipy", "xarray") and not buffer.readonly:
+        text = f"Writing to {called(name)} changes {code(other)}."
+        yield answer("write-changes", text, "buffer.readonly", "buffer.shared_with", about=(name, other))
 
 
 def _changes_views(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
