@@ -147,7 +147,7 @@ class Adapter:
         return False
 
     def encoded(self, x: Any) -> str:
-        """The type and shape of its elements, where its one block keeps something else for them, as codes; ""."""
+        """The type and shape of its elements, where its one block keeps something else, as codes; else ""."""
         return ""
 
     def placing(self, x: Any) -> tuple[Elements, ...]:

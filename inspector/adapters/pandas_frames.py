@@ -136,7 +136,7 @@ class PandasFrames(Adapter):
         return (("blocks", ", ".join(blocks) or "none"), ("copy-on-write", _copy_on_write(x)), *kept)
 
     def encoded(self, x: Any) -> str:
-        """The dtype and shape of the extension array that keeps all its values, if it is one of pandas' own."""
+        """The dtype and shape of the extension array that keeps all its values, if it is pandas' own."""
         values = _extension(x)
         return "" if values is None else f"{values.dtype} {values.shape}"
 
@@ -192,7 +192,7 @@ def _categories(x: Any) -> Iterator[Any]:
 
 
 def _extension(x: Any) -> Any:
-    """Pandas' own extension array that keeps all its values, not as NumPy's elements; None if there is none."""
+    """Pandas' own extension array that keeps all its values, not as NumPy does; None if there is none."""
     name = kind_of(x)
     if name in FRAMES:
         found = [block.values for block in _blocks(x)]

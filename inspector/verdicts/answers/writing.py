@@ -67,7 +67,9 @@ def _changes_base(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
 def _changes_sharer(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
     """Blocks that can be written, all of which another named object shows."""
     other, found = buffer.shared_with, known(facts, "object")
-    if other and found is not None and library(found.type_name) in ("scipy", "xarray") and not buffer.readonly:
+    if not other or found is None or buffer.readonly:
+        return
+    if library(found.type_name) in ("scipy", "xarray"):
         text = f"Writing to {called(name)} changes {code(other)}."
         yield answer("write-changes", text, "buffer.readonly", "buffer.shared_with", about=(name, other))
 
