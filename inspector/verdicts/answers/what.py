@@ -236,7 +236,7 @@ def _shared_with(facts: Facts) -> str:
     buffer, fact = known(facts, "buffer"), known(facts, "materialization")
     if buffer is None or (fact is not None and fact.state == "copy-on-write pending"):
         return ""
-    return buffer.shared_with
+    return str(buffer.shared_with)
 
 
 def _objects(parts: Parts) -> str:
