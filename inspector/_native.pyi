@@ -456,6 +456,9 @@ def read_all(most: int = ..., /) -> tuple[int, int, int]:
     """
 
 # native/memory/tried.c
+def malloc_at() -> int:
+    """The address of the malloc that libraries call."""
+
 def give_back_try(call: Callable[[], object] | None, milliseconds: int, /) -> int | None:
     """Bytes that leave the resident set of a copy of this process by the call, or by malloc_trim(0) for None.
 

@@ -13,6 +13,8 @@ _FIELDS: Final = {
     b"Private_Clean:": (5,),
     b"Shared_Clean:": (6,),
     b"AnonHugePages:": (7,),
+    b"Private_Hugetlb:": (8,),
+    b"Shared_Hugetlb:": (8,),
 }
 """Field of smaps -> the amounts of an Area that it is a part of."""
 
@@ -33,6 +35,8 @@ class Area(NamedTuple):
     private: int
     shared: int
     huge: int
+    pooled: int
+    """Huge pages of the system's pool (hugetlbfs), which `resident` does not count."""
 
 
 def read(pid: int | str = "self") -> bytes:
@@ -44,12 +48,12 @@ def read(pid: int | str = "self") -> bytes:
 def parsed(text: bytes) -> list[Area]:
     """The mappings that the text of smaps tells of."""
     found, head = list[Area](), list[bytes]()
-    amounts = [0] * 8
+    amounts = [0] * 9
     for line in text.splitlines():
         name, _, rest = line.partition(b" ")
         if not name.endswith(b":"):
             _add(found, head, amounts)
-            head, amounts = line.split(None, 5), [0] * 8
+            head, amounts = line.split(None, 5), [0] * 9
         elif name in _FIELDS:
             for at in _FIELDS[name]:
                 amounts[at] += int(rest.split()[0]) << 10

@@ -102,6 +102,10 @@ class Account:
     returnable: tuple[GivenBack, ...] = ()
     """What could be given back, if it was asked for."""
     answers: tuple[Answer, ...] = ()
+    pooled_bytes: int = 0
+    """Huge pages of the system's pool (hugetlbfs): the kernel counts them in no resident set."""
+    malloc: str = ""
+    """The library whose malloc is called instead of glibc's: its blocks are not told apart."""
 
     def row(self, kind: str) -> AccountRow:
         """The row of a kind; an empty one where there is none."""

@@ -69,6 +69,7 @@ def _largest(row: AccountRow) -> str:
 
 def _total(fact: Account) -> Line:
     swapped = f", {size(fact.swapped_bytes)} swapped out" if fact.swapped_bytes else ""
+    swapped += f", {size(fact.pooled_bytes)} of huge pages beside" if fact.pooled_bytes else ""
     shared = size(fact.proportional_bytes)
     return Line(
         "in all",

@@ -84,4 +84,11 @@ static PyObject *give_back_try(PyObject *module, PyObject *args) {
     return PyLong_FromLongLong(freed);
 }
 
-PART_FUNCTIONS(tried, {"give_back_try", give_back_try, METH_VARARGS, NULL})
+// A library that is preloaded may replace it.
+static PyObject *malloc_at(PyObject *module, PyObject *unused) {
+    void *(*of)(size_t) = malloc;
+    return PyLong_FromVoidPtr((void *)of);
+}
+
+PART_FUNCTIONS(tried, {"give_back_try", give_back_try, METH_VARARGS, NULL},
+               {"malloc_at", malloc_at, METH_NOARGS, NULL})

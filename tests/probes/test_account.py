@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 from types import CoroutineType, FrameType, GeneratorType
 from typing import Any
@@ -18,13 +19,16 @@ from typing import Any
 import pytest
 import reticulated
 from apart import printed, ran
+from specimens import library
 
 import inspector
+from inspector.binaries.smaps import parsed
 from inspector.errors import TargetGone
 from inspector.facts.account import Account
 from inspector.facts.wire import from_wire, to_wire
 from inspector.objects.probes.account import _owned, accounted
 from inspector.report import Report
+from inspector.verdicts.answers.account import with_answers
 
 MB = 1_000_000
 TELL = """
@@ -425,3 +429,33 @@ def test_what_has_a_frame_claims_no_block_of_others() -> None:
     for one in waiting:
         one.close()
     del large
+
+
+def test_huge_pages_that_no_resident_set_counts_are_told() -> None:
+    """8.4 MB of them were in no row and no sentence."""
+    text = b"7000-9000 rw-p 00000000 00:00 0 \nRss: 0 kB\nPrivate_Hugetlb: 8192 kB\nShared_Hugetlb: 0 kB\n"
+    (area,) = parsed(text)
+    assert (area.resident, area.pooled) == (0, 8192 << 10)
+    told = with_answers(replace(inspector.memory(), pooled_bytes=area.pooled)).answers[0].text
+    assert told.endswith("8.4 MB of huge pages come on top, which no resident set counts.")
+
+
+MALLOC = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+void *malloc(size_t bytes) {
+    static void *(*next)(size_t);
+    next = next ? next : (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
+    return next(bytes);
+}
+"""
+
+
+def test_a_malloc_that_is_preloaded_is_named() -> None:
+    preloaded = library("preloaded_malloc", MALLOC)
+    said = printed(
+        "-c", "import inspector; print(inspector.memory().answers[0].text)", LD_PRELOAD=str(preloaded)
+    )
+    assert said.endswith(f"`malloc` is {preloaded.name}'s: its blocks, live and free, are not told apart.\n")
+    assert "`malloc` is" not in printed("-c", "import inspector; print(inspector.memory().answers[0].text)")

@@ -119,6 +119,8 @@ def accounted(pid: int = 0) -> tuple[Account, list[tuple[_native.Subject, int]]]
         sum(area.swapped for area in found),
         book.rows(),
         time.monotonic_ns() - begin,
+        pooled_bytes=sum(area.pooled for area in found),
+        malloc=_other_malloc() if is_self else "",
     )
     return made, [row for row in walked[5] if row[0].address != id(text)] if walked else []
 
@@ -135,6 +137,13 @@ def _paths(
 def _is_ours(path: str) -> bool:
     """Whether a module of this tool holds it: its tables of symbols may be the largest objects."""
     return path.startswith(("inspector.", "sys.modules['inspector."))
+
+
+def _other_malloc() -> str:
+    """The library that is preloaded for its malloc; "" for glibc's or musl's own."""
+    image = _native.image(_native.malloc_at())
+    name = _short(image[0]) if image is not None else ""
+    return "" if name.startswith(("libc.", "libc-", "ld-musl")) else name
 
 
 def _of_another(pid: int) -> list[Area]:

@@ -25,9 +25,13 @@ def with_answers(account: Account) -> Account:
     total = account.resident_bytes
     shown = [row for row in account.rows if row.resident_bytes >= LEAST_SHARE * total]
     shown = sorted(shown, key=lambda row: -row.resident_bytes)[:MOST_NAMED]
-    phrases = [_phrase(row, account.is_self) for row in shown]
+    phrases = [_phrase(row, account) for row in shown]
     who = "This process" if account.is_self else f"Process {account.pid}"
     text = f"{who} holds {size(total)}" + (f": {listed(phrases)}." if phrases else ".")
+    if account.pooled_bytes:
+        text += f" {size(account.pooled_bytes)} of huge pages come on top, which no resident set counts."
+    if account.malloc:
+        text += f" {code('malloc')} is {account.malloc}'s: its blocks, live and free, are not told apart."
     evidence = [f"account.rows.{row.kind}" for row in shown]
     first = answer("account", text, *evidence, costs_bytes=total)
     return replace(account, answers=(first, *map(_returnable, account.returnable)))
@@ -55,18 +59,20 @@ def _returnable(row: GivenBack) -> Answer:
     return answer("give-back", f"{text}.", "account.returnable", do=row.call, costs_bytes=row.freed_bytes)
 
 
-def _phrase(row: AccountRow, is_self: bool) -> str:
+def _phrase(row: AccountRow, account: Account) -> str:
     amount = size(row.resident_bytes)
     are = "is" if amount.startswith("1 ") else "are"
     first = row.parts[0]
     if row.kind in ("objects", "buffers"):
         what = "Python objects" if row.kind == "objects" else "arrays and buffers"
         return f"{amount} {are} {what}{_mostly(row, first)}"
+    if row.kind == "mapped" and account.malloc and first.name == account.malloc:
+        return f"{amount} is memory that {account.malloc} mapped to give it out"
     if row.kind == "mapped":
         return f"{amount} is memory that {_owners(row)} mapped for {'itself' if _one(row) else 'themselves'}"
     if row.kind == "free":
         return f"{amount} is free memory that {_owners(row)} {'keeps' if _one(row) else 'keep'}"
-    if row.kind == "unexplained" and not is_self:
+    if row.kind == "unexplained" and not account.is_self:
         return f"{amount} {are} anonymous memory of no allocator that can be told from outside"
     return f"{amount} {are} {_PLAIN[row.kind]}"
 
