@@ -37,6 +37,7 @@ data.frame(n = iconv("\\u00e9", "UTF-8", "latin1")); data.frame(n = factor("a"))
 data.frame(n = as.Date("2020-01-01")); data.frame(n = as.POSIXct("2020-01-01", tz = "UTC"))
 data.frame(n = as.POSIXct("2020-01-01", tz = "Europe/Berlin")); data.frame(n = bit64::as.integer64(5))
 data.frame(n = I(list(1, "a"))); data.frame(n = 1, row.names = "r"); data.frame()
+data.frame(a = 1, a = 2, check.names = FALSE)
 Matrix::Matrix(c(0, 1), 1, sparse = TRUE); function(x) x; sum; quote(x); y ~ x; new.env()
 py_eval("1", FALSE)"""
 TO_R = """\
@@ -74,7 +75,8 @@ np.array(["2020-01-01T00:00:00.123456"], "M8[us]"); np.array(["2020-01-01T00:00:
 pd.Timestamp("2020-01-01 00:00:00.123456789")
 pd.DataFrame({"a": [pd.Timestamp("2020-01-01 00:00:00.123456789")]})
 np.array([1.1], "f2"); np.array([1 + 2j, 3]); [1 + 2j, 3]; [1, {1, 2}]
-pd.DataFrame({"a": [1]}, index=["r"]); pd.DataFrame([[1, 2]], columns=["a", "a"]); pd.DataFrame()"""
+pd.DataFrame({"a": [1]}, index=["r"]); pd.DataFrame([[1, 2]], columns=["a", "a"]); pd.DataFrame()
+pd.DataFrame({"a": [pd.Timedelta("1s")]}); -2**31 + 1; [True, None]; {None: 1}"""
 HEAD = """suppressMessages(library(reticulate))
 py_run_string("import datetime, fractions, numpy as np, pandas as pd")
 say <- function(n, value) cat("#", n, class(value)[[1L]], typeof(value), "\\n")

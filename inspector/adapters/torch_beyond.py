@@ -120,7 +120,12 @@ class Walk:
             return
         owns = self._wrapper(address, found.wrapper, found.tensors)
         foreign, exporter = self.exporter(found)
-        size = 0 if foreign or found.is_cow or not found.start else found.bytes
+        if foreign and exporter is None:
+            self.beyond.why = "memory of another library: the deleter does not tell whose"
+        whole = found.context if found.context != found.start else 0
+        whole = whole if class_of(whole) == "StorageImpl" else 0
+        owns += self._owned(self._storage, whole)  # it shows a part of that storage's bytes
+        size = 0 if foreign or whole or found.is_cow or not found.start else found.bytes
         span = (found.start, found.start + found.bytes)
         if found.is_cow:
             block = found.context | ODD

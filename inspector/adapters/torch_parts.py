@@ -7,7 +7,7 @@ from inspector.adapters.torch_tensors import is_lazy, is_tensor, read
 from inspector.facts.model import Model, ModelPart
 from inspector.objects.layouts.torch_dtypes import dtype_bytes, dtype_name
 from inspector.objects.layouts.torch_nodes import Meta, meta
-from inspector.objects.layouts.torch_tensors import CPU, META, Tensor, tensor
+from inspector.objects.layouts.torch_tensors import CPU, META, Storage, Tensor, only_storage, tensor
 
 DEVICES = {CPU: "cpu", 1: "cuda", 6: "xla", 12: "xpu", 13: "mps", META: "meta"}
 """c10::DeviceType -> torch's name."""
@@ -92,18 +92,21 @@ class Sums:
         )  # fmt: skip
 
     def _gradient(self, of: Meta | None) -> None:
-        there = tensor(of.gradient) if of is not None and of.gradient else None
-        self.gradient_bytes += self._bytes(there) if there is not None else 0
+        if of is None or not of.gradient:
+            return
+        if (kept := only_storage(of.gradient)) is not None:
+            self.gradient_bytes += self._fresh(kept)
+        elif (there := tensor(of.gradient)) is not None:
+            self.gradient_bytes += self._bytes(there)
 
     def _bytes(self, found: Tensor) -> int:
         """Of its storages that were not met before; of a tensor on meta, the bytes that are not there."""
         if found.device == META:
             self.meta_bytes += found.elements * dtype_bytes(found.dtype)
             return 0
-        return sum(map(self._fresh, found.parts)) if found.parts else self._fresh(found)
+        return sum(self._fresh(part.storage) for part in found.parts or (found,))
 
-    def _fresh(self, found: Tensor) -> int:
-        kept = found.storage
+    def _fresh(self, kept: Storage | None) -> int:
         if kept is None or kept.address in self._seen:
             return 0
         self._seen.add(kept.address)

@@ -142,9 +142,16 @@ def _better(line: HostLine, one: Converted) -> Iterator[str]:
         elif change.what == "names" and one.to_python:
             yield f"`as.list({name})` crosses as a dict with the names"
         elif change.what == "items" and one.to_python:
-            yield f"`unname({name})` crosses as a list of all items"
+            yield _all_items(name, one)
         elif _can_be_kept(change):
             yield _kept(line, one, change, name)
+
+
+def _all_items(name: str, one: Converted) -> str:
+    """What keeps the items or columns whose name comes again."""
+    if one.name:
+        return f"`names({name}) <- make.unique(names({name}))` before: each column crosses"
+    return f"`unname({name})` crosses as a list of all items"
 
 
 def _can_be_kept(change: ValueChange) -> bool:

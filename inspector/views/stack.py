@@ -195,7 +195,7 @@ def frame_row(frame: Frame, widest: int = 0) -> Row:
     style = "native" if native else "python"
     library = "" if isinstance(frame.library, Unknown) else frame.library
     where = library if isinstance(frame.line, Unknown) else short_line(frame.line)
-    if native and max(widest, len(frame.function)) + len(where) > _ROOM:  # its number would be cut off
+    if max(widest, len(frame.function)) + len(where) > _ROOM:  # its number would be cut off
         where = where.rpartition("/")[2]
     label = {"native": "C", "python": "Py", "r": "R"}[frame.kind]
     return (text(label, style), text(frame.function, style), text(where, "dim"))

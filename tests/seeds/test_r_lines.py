@@ -196,6 +196,30 @@ def test_what_posixct_does_not_keep(tmp_path: Path) -> None:
     )
 
 
+FRAMES = """library(reticulate)
+py_run_string("import pandas as pd")
+s <- py_eval("pd.DataFrame({'n': [1, 2], 's': pd.to_timedelta([1, 2], unit='s')})")
+d <- data.frame(a = 1:2, a = 3:4, check.names = FALSE)
+p <- r_to_py(d)
+names(d) <- make.unique(names(d))
+q <- r_to_py(d)
+stopifnot(is.na(s$s), py_to_r(p$values$tolist())[[1]] == c(3, 3), py_to_r(q$values$tolist())[[1]] == c(1, 3))
+"""
+
+
+def test_columns_of_one_name_and_of_time_spans_are_lost(tmp_path: Path) -> None:
+    """pandas gets the last column of a name for each of them; R gets POSIXct without a time for a span."""
+    lines = lines_of(tmp_path, FRAMES)
+    lost = {
+        number: [(one["before"], one["after"]) for part in line["conversions"] for one in part["changes"]]
+        for number, line in lines.items()
+    }
+    assert lost[3] == [("0 days 00:00:01", "NA")] and lost[5] == [("2 columns 'a'", "the last one's values")]
+    assert not lost[7]
+    screen = " ".join(traced(tmp_path, FRAMES).stdout.split())
+    assert "line 5 names(d) <- make.unique(names(d)) before: each column crosses" in screen
+
+
 FACTORS = """library(reticulate)
 kept <- r_to_py(data.frame(grade = factor(c("lo", NA, "hi"))))
 lost <- r_to_py(data.frame(grade = factor(c("lo", NA, "NA"))))

@@ -149,7 +149,7 @@ def _bases(words: tuple[int, ...]) -> Iterator[int]:
 
 def is_undefined(address: int) -> bool:
     """Whether it is the one tensor that stands for none: static, so it is looked up once."""
-    if address not in _UNDEFINED and class_of(address) == UNDEFINED:
+    if not _UNDEFINED and class_of(address) == UNDEFINED:
         _UNDEFINED.add(address)
     return address in _UNDEFINED
 

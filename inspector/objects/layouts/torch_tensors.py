@@ -135,6 +135,13 @@ def tensor(cdata: int) -> Tensor | None:
     )
 
 
+def only_storage(cdata: int) -> Storage | None:
+    """The storage of a dense tensor, read without the rest of it; None for any other tensor."""
+    words = words_at(cdata, 21)
+    is_dense = class_at(words[0]) == "TensorImpl" and words[20] >> 16 & 0xFF != META
+    return storage(words[2]) if is_dense and words[2] else None
+
+
 def storage(address: int) -> Storage | None:
     """The StorageImpl at an address; or None."""
     words = words_at(address, STORAGE_WORDS)

@@ -71,7 +71,8 @@ class RConversions:
             return  # a reference, which is no conversion
         pair = Pair(value, obj, not to_r)
         given, became = pair.sides()
-        name = "" if to_r else _column(frame, sexp)  # a column of times is made first: it has no name
+        names = [] if to_r else _columns(frame)
+        name = _column(frame, sexp, names)  # a column of times is made first: it has no name
         said = texts[-2] if texts and value.type in (r_vectors.REAL, LIST) and not name else ""
         said = "" if value.type == LIST and said.startswith("time zone ") else said  # a factor's levels
         if to_r:
@@ -79,7 +80,8 @@ class RConversions:
         else:
             left_out = (ValueChange("attributes", "", 1, 1, 0, said, "none"),) if said else ()
         made = () if not to_r and not name and _is_of_factor(frame, value) else pair.changes()
-        changes = (*made, *left_out)
+        again = (_again(name, names),) if name and names.count(name) > 1 else ()
+        changes = (*made, *left_out, *again)
         compared = pair.compared or bool(to_r and is_times(obj))
         self._add((to_r, name, given, pair.how(), became, changes, compared, texts), stop - start, calls)
 
@@ -122,15 +124,28 @@ def _is_importing() -> bool:
     return running is not None and running.f_code.co_filename.endswith("/rpytools/loader.py")
 
 
-def _column(frame: int, sexp: int) -> str:
-    """The name of the column of a data frame that an R value is; "" for none."""
+def _columns(frame: int) -> list[str]:
+    """The names of the columns of a data frame; none for 0."""
     held = header(frame) if frame else None
+    if held is None:
+        return []
+    return [one or "" for one in r_vectors.texts(r_vectors.attributes(held).get("names"), held.first)]
+
+
+def _column(frame: int, sexp: int, names: list[str]) -> str:
+    """The name of the column that an R value is; "" for none."""
+    held = header(frame) if names else None
     pointers = r_vectors.elements(held) if held is not None else None
-    if held is None or pointers is None or sexp not in pointers:
+    if pointers is None or sexp not in pointers:
         return ""
-    names = r_vectors.texts(r_vectors.attributes(held).get("names"), len(pointers))
     at = pointers.index(sexp)
-    return names[at] or "" if at < len(names) else ""
+    return names[at] if at < len(names) else ""
+
+
+def _again(name: str, names: list[str]) -> ValueChange:
+    """Columns of one name: reticulate makes a dict of them, and pandas each from its last one."""
+    count = names.count(name)
+    return ValueChange("items", "", count - 1, count, 0, f"{count} columns {name!r}", "the last one's values")
 
 
 def _is_of_factor(frame: int, value: Header) -> bool:

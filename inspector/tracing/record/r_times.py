@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -56,12 +57,20 @@ def _of_frame(frame: Any, crossed: Any) -> tuple[ValueChange, ...]:
     """Told with each of its times, which cross one by one; its labels cross last."""
     if type(crossed) is not float:
         _told.clear()
-        return ()
+        is_whole = type(crossed) is list and len(crossed) == frame.shape[1]  # its labels
+        return tuple(_spans(frame)) if is_whole else ()
     if id(frame) not in _told:
         columns = [(str(name), column) for name, column in frame.items()]
         zones = [_lost(name, zone, "none") for name, column in columns if (zone := _zone(column.dtype))]
         _told[id(frame)] = (*zones, *(change for each in columns for change in _finer(*each)))
     return _told[id(frame)]
+
+
+def _spans(frame: Any) -> Iterator[ValueChange]:
+    """Columns of time spans, whose R vector is a POSIXct without a time."""
+    for at, (name, kind) in enumerate(frame.dtypes.items()):
+        if kind.kind == "m" and len(frame):
+            yield _value(len(frame), len(frame), 1, str(frame.iat[0, at]), "NA", str(name))
 
 
 def _object(held: int) -> Any:
