@@ -743,10 +743,8 @@ def type_slots_arm(types: list[type], chosen: bool, purpose: int = 0, /) -> list
 
     bf_getbuffer, nb_index, nb_float, nb_int, sq_item, tp_iter and tp_finalize, if an extension wrote them;
     with `chosen` False only if the pointer is patched in a base. Restored by calls_disarm. `purpose` 1,
-    the ledger: without bf_getbuffer and tp_finalize, with mp_subscript, mp_ass_subscript, tp_init, tp_call,
-    tp_iternext, tp_richcompare, tp_repr, tp_str, sq_contains; with getters and setters while most trampolines
-    are free. 2, charges: with tp_dealloc, tp_hash, tp_getattro, tp_setattro, tp_descr_get, sq_concat and
-    sq_repeat too.
+    the ledger: all but those that end or walk objects (tp_finalize, tp_dealloc, tp_traverse) and those of the
+    allocator; with getters and setters while most trampolines are free. 2, charges: with tp_dealloc too.
     """
 
 def type_slots_settle(types: list[type], /) -> int:
@@ -1230,6 +1228,13 @@ def instances_watch(types: list[type], subclasses: list[type], /) -> None:
 
 def instances_enders(kind: type, /) -> tuple[int, int]:
     """Addresses of the type's tp_dealloc and tp_clear; 0: none."""
+
+# native/leaks/unhooked.c
+def ledger_unhooked(functions: list[int], types: list[type], /) -> list[str]:
+    """Names of what Python can call of these functions' libraries without a hook, while the ledger is open.
+
+    `types`: those watched; one of which an instance called by its own pointer died is told too.
+    """
 
 # native/watch/breakpoint_guard.c
 def traps_arm() -> tuple[int, int] | None:

@@ -240,8 +240,7 @@ def _note_watched(config: pytest.Config, found: Any) -> None:
     seen = config.stash.setdefault(_SEEN, {})
     for one in found.fact.watched:
         before = seen.get(one.module)
-        if before is None or before.why or one.calls + one.uses > before.calls + before.uses:
-            seen[one.module] = one
+        seen[one.module] = one if before is None else before.joined(one)
 
 
 def _not_judged(config: pytest.Config) -> Any:
@@ -249,9 +248,9 @@ def _not_judged(config: pytest.Config) -> Any:
     seen = config.stash.get(_SEEN, {}).values()
     if not seen:
         return None
-    from inspector.sessions.leaks_unwatched import uncalled, unwatched
+    from inspector.sessions.leaks_unwatched import partly, uncalled, unwatched
 
-    return unwatched(seen) or uncalled(seen)
+    return unwatched(seen) or uncalled(seen) or partly(seen)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -14,9 +14,9 @@ def size(count: int) -> str:
     return f"{value:.1f} {_UNITS[power]}" if abs(value) < 9.95 else f"{value:.0f} {_UNITS[power]}"
 
 
-def counted(count: int, noun: str) -> str:
-    """ "1 array", "3,000 arrays"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """ "1 array", "3,000 arrays", "2 types or functions"."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def with_article(noun: str) -> str:

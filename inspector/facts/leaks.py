@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, Literal
 
 from inspector.facts.conversion import Site
@@ -296,11 +297,24 @@ class WatchedModule:
     """Why nothing was watched; "" if something was."""
     made: int = 0
     """Functions and types that it made while the code ran, outside imports: calls of these are not seen."""
+    unhooked: tuple[str, ...] = ()
+    """What Python can call of it without a hook, as the block ended; sorted."""
 
     @property
     def is_silent(self) -> bool:
         """Whether no call was seen; an import alone uses slots."""
         return not (self.calls if self.functions else self.uses)
+
+    @property
+    def unseen(self) -> int:
+        """How many of its types and functions were called, or may have been, without being watched."""
+        return max(self.made, len(self.unhooked))
+
+    def joined(self, other: "WatchedModule") -> "WatchedModule":
+        """The block of both that saw more calls, with what either did not see."""
+        more = min(self, other, key=lambda one: (bool(one.why), -one.calls - one.uses))
+        unhooked = tuple(sorted({*self.unhooked, *other.unhooked}))
+        return replace(more, made=max(self.made, other.made), unhooked=unhooked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any, Final
 from inspector import _native
 from inspector.facts.leaks import WatchedModule
 from inspector.ledger.raw_memory import RawMemory
-from inspector.ledger.watched import Armed, watched
+from inspector.ledger.watched import Armed, Makers, watched
 from inspector.objects.classes import full_name
 from inspector.tracing.arm.bound_functions import authored
 from inspector.tracing.arm.capi_slots import CapiSlots
@@ -112,8 +112,7 @@ class Ledger:
     types: TypeSlots = field(default_factory=lambda: TypeSlots(Purpose.LEDGER))
     watch: ImportWatch | None = None
     began_ns: int = 0
-    at_first: int = 0
-    """How many callables were hooked as it began."""
+    makers: Makers = field(default_factory=Makers)
     stages: list[int] = field(default_factory=list)
     faults_before: list[int] = field(default_factory=list)
     passed_over: str = ""
@@ -128,13 +127,12 @@ class Ledger:
         take_turn()
         try:
             self._arm()
-            self.at_first = len(self.numbers)
             self.raw_memory.open()
             modules = self.modules or self.found.packages()
             self.slots = CapiSlots(modules, "ledger", self.hosts, also=_native.raw_memory_arm)
             self.slots.adopts = not self.modules
             self.slots.begin()
-            self.watch = ImportWatch(self._arm, self._is_named)
+            self.watch = ImportWatch(self._arm_imported, self._is_named, self.makers.note)
             self.watch.begin()
             _native.got_clear_counts()
             _native.ledger_open(self.passed_over)
@@ -159,6 +157,10 @@ class Ledger:
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
         self.types.widen(self.found.types)
 
+    def _arm_imported(self) -> None:
+        self.makers.imported()
+        self._arm()
+
     def _is_named(self, name: str) -> bool:
         """Whether a module was asked for: it is hooked although the import that it is a part of goes on."""
         return any(fits(name, pattern) for pattern in self.modules)
@@ -169,7 +171,9 @@ class Ledger:
         try:
             hosts = frozenset((self.slots and self.slots.hosts) or ())
             without_trampoline = self.slots.without_trampoline() if self.slots else {}
-            armed = self.slots and Armed(self.found, self.numbers, self.types, self.slots, self.at_first)
+            armed = self.slots and Armed(
+                self.found, self.numbers, self.types, self.slots, self.makers.by_imports
+            )
             slots = _native.got_slots()
             seen = watched(self.modules, armed, slots) if armed else ()
             self._disarm()

@@ -184,10 +184,13 @@ def _is_unexplained(row: _native.LedgerRow, owners: dict[int, tuple[Owner, ...]]
 def _is_explained(row: _native.LedgerRow, owners: tuple[Owner, ...]) -> bool:
     """Whether no verdict can come of it: then its lines, which are slow to find, are left out."""
     certain = sum(one.references for one in owners if one.certain)
-    if row[12] and row[12][-1][0] in "cd" and any(one.kind == "type" for one in owners):
-        # Living instances may be what a type gained, unless no more of its count is unknown than it gained.
-        known = sum(one.references for one in owners if one.kind not in BORROWING)
-        return not 0 < row[5] - known <= row[7] or _RELATIONS[row[10]] != "type"
+    if row[12] and row[12][-1][0] in "cd":
+        unknown = row[5] - sum(one.references for one in owners if one.kind not in BORROWING)
+        if any(one.kind == "type" for one in owners):
+            # Living instances may be what a type gained, unless no more of its count is unknown than that.
+            return not 0 < unknown <= row[7] or _RELATIONS[row[10]] != "type"
+        if not row[3] & _native.LEDGER_FLAGS["FRESH"] and row[5] <= row[4] and unknown > row[7]:
+            return True  # it had lost references before, and its count did not rise
     if row[3] & (_native.LEDGER_FLAGS["DEAD"] | _native.LEDGER_FLAGS["LISTED"]):
         return not certain and row[5] >= 0
     return row[5] == certain and row[7] >= 0

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any, Final, NamedTuple
@@ -11,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from inspector import _native
 from inspector.facts.leaks import WatchedModule
 from inspector.tracing.arm.capi_slots import CapiSlots
-from inspector.tracing.arm.targets import Targets, fits
+from inspector.tracing.arm.targets import CALLED_ASKEW, Targets, fits
 from inspector.tracing.arm.type_slots import TypeSlots
 
 ABSENT: Final = "it was never imported while the code ran"
@@ -32,8 +33,27 @@ class Armed(NamedTuple):
     numbers: list[int]
     types: TypeSlots
     slots: CapiSlots
-    at_first: int
-    """How many of the callables were there as the block began; the others came with imports."""
+    made_by_imports: Mapping[str, int]
+    """File -> types and functions that it made while modules were imported: these were hooked then."""
+
+
+class Makers:
+    """Types and functions that libraries make while modules are imported, apart from those of later calls."""
+
+    def __init__(self) -> None:
+        self.by_imports: Counter[str] = Counter()
+        """File -> how many."""
+        self._before: Counter[str] = Counter()
+
+    def note(self) -> None:
+        """Call it before an import."""
+        self._before = _made(_native.got_slots())
+
+    def imported(self) -> None:
+        """Call it after an import, or after a part of it."""
+        before = self._before
+        self.note()
+        self.by_imports += self._before - before
 
 
 def watched(
@@ -62,6 +82,14 @@ def _imports(slots: CapiSlots, rows: list[tuple[Any, ...]]) -> list[tuple[str, s
     return [row for row in patched if row[0] in wanted]
 
 
+def _made(rows: list[tuple[Any, ...]]) -> Counter[str]:
+    made: Counter[str] = Counter()
+    for row in rows:
+        if row[2] in _MAKERS:
+            made[row[1]] += row[5]
+    return made
+
+
 def _one(
     pattern: str,
     places: list[tuple[int, str]],
@@ -74,17 +102,29 @@ def _one(
     own = armed.slots.wanted(files, (pattern,)) if pattern else files
     slots = [count for file, _, count in imports if file in own]
     made = sum(count for file, name, count in imports if file in own and name in _MAKERS)
-    came = sum(not pattern or fits(module, pattern) for module in armed.found.modules[armed.at_first :])
+    made -= sum(armed.made_by_imports.get(file, 0) for file in own)
     is_watched = bool(functions or slots)
+    seen = sum(calls.get(number, 0) for number in functions)
     return WatchedModule(
         module=pattern,
         functions=len(functions),
         slots=len(slots),
-        calls=sum(calls.get(number, 0) for number in functions),
+        calls=seen,
         uses=sum(slots),
         why="" if is_watched or not pattern else _why(pattern, armed),
-        made=max(0, made - came),
+        made=max(0, made),
+        unhooked=_unhooked(pattern, functions, armed) if seen else (),
     )
+
+
+def _unhooked(pattern: str, functions: set[int], armed: Armed) -> tuple[str, ...]:
+    """What Python can call of the same libraries and no hook sees: made meanwhile, or kept out of sight."""
+    addresses = [_native.calls_function(number) for number in functions]
+    places = zip(armed.found.callables, armed.found.modules, strict=True)
+    own = {id(one) for one, module in places if not pattern or fits(module, pattern)}
+    types = [kind for kind in armed.found.types if id(kind) in own]
+    names = set(_native.ledger_unhooked(addresses, types))
+    return tuple(sorted(name for name in names if not name.endswith(CALLED_ASKEW)))
 
 
 def _why(pattern: str, armed: Armed) -> str:

@@ -2,9 +2,14 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterable
+from typing import Final
 
 from inspector.errors import InspectorError
+from inspector.facts.amounts import counted
 from inspector.facts.leaks import WatchedModule
+
+NAMED: Final = 3
+"""Names in a message."""
 
 
 def unwatched(seen: Iterable[WatchedModule]) -> InspectorError | None:
@@ -30,4 +35,19 @@ def uncalled(seen: Iterable[WatchedModule]) -> InspectorError | None:
         slug="not-called",
         why=f"{first.functions} functions and {first.slots} import slots were hooked; none was used",
         do="run code that calls it; for what it starts: inspector leaks --children -- PROGRAM",
+    )
+
+
+def partly(seen: Iterable[WatchedModule]) -> InspectorError | None:
+    """The error `not-watched` for the first module of which something may have been called unseen."""
+    first = next((one for one in seen if one.module and one.unseen), None)
+    if first is None:
+        return None
+    names = ", ".join(first.unhooked[:NAMED])
+    return InspectorError(
+        f"{first.module}: {counted(first.unseen, 'type or function', 'types or functions')} not watched, so "
+        "nothing is known about their references.",
+        slug="not-watched",
+        why=f"no hook reaches {names}" if names else "they were made while the code ran",
+        do="make them before the block begins: what lives by then is watched",
     )

@@ -12,6 +12,8 @@ from inspector.facts.nothing import Nothing
 from inspector.verdicts.answers.words import answer, code
 from inspector.verdicts.leak_lines import Texts, lines_of
 
+NAMED: Final = 3
+"""Names of what was not watched in an answer."""
 _OBTAINED: Final = {"new": "makes", "stored": "stores", "replaced": "makes"}
 
 
@@ -61,9 +63,7 @@ def _nothing(fact: Leaks) -> Iterator[Answer]:
     among = f" of {counted(calls, 'call')}" if calls else ""
     less = f"; {fact.unlike:,} objects were not searched: name the module" if fact.unlike else ""
     dropped = f"; {fact.not_noted:,} events were dropped" if fact.not_noted else ""
-    made = sum(one.made for one in fact.watched)
-    what = "1 type or function" if made == 1 else f"{made:,} types or functions"
-    unseen = f"; {what} made meanwhile, not watched" if made else ""
+    unseen = f"; {_unseen(fact)}" if any(one.unseen for one in fact.watched) else ""
     left = f"{less}{dropped}{unseen}".removeprefix("; ")
     yield answer(
         "no-fault",
@@ -72,6 +72,16 @@ def _nothing(fact: Leaks) -> Iterator[Answer]:
         certain=not left,
         nothing=Nothing(f"the references{among}", left),
     )
+
+
+def _unseen(fact: Leaks) -> str:
+    """The types and functions that were not watched, by name as far as they still live."""
+    amount = sum(one.unseen for one in fact.watched)
+    names = [name for one in fact.watched for name in one.unhooked]
+    shown = ", ".join(map(code, names[:NAMED]))
+    more = f" and {amount - NAMED:,} more" if names and amount > NAMED else ""
+    what = counted(amount, "type or function was", "types or functions were")
+    return f"{what} not watched: {shown}{more}" if names else f"{what} made meanwhile and not watched"
 
 
 def _grows(fact: Leaks) -> Iterator[Answer]:

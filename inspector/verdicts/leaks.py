@@ -208,7 +208,7 @@ def _leaked(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
     return replace(told, method=made.method) if settled and made else told  # not what left it right
 
 
-_UNHOOKED: Final = Unknown("lost where no hook is: a binary operator, tp_dealloc, tp_hash")
+_UNHOOKED: Final = Unknown("lost where no hook is: tp_dealloc")
 
 
 def _lost_later(obj: Suspect, count: int, certain: bool, reason: str, settled: Touch) -> Verdict:

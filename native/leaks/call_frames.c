@@ -120,6 +120,14 @@ static void keep_fields(call_frame *frame, PyObject *self) {
     memcpy(frame->fields, self + 1, (size_t)frame->field_count * sizeof *frame->fields);
 }
 
+// What a constructor made holds the arguments that it kept.
+void ledger_frame_adopt(call_frame *frame, PyObject *made) {
+    if (!frame->self && compat_refcount(made) == 1 && !arrays_is(made)) {
+        keep_fields(frame, made);
+        memset(frame->fields, 0, sizeof frame->fields);
+    }
+}
+
 int ledger_frame_has_self(const call_frame *frame) {
     return frame->self && !ledger_is_placeholder(frame->self) && compat_refcount(frame->self) > 0;
 }
@@ -218,7 +226,11 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
         return;
     case CALL_O:
     case CALL_SET:
+    case CALL_OPERATOR:
         ledger_frame_watch(frame, second, 1);
+        return;
+    case CALL_PUT:
+        ledger_frame_watch(frame, (PyObject *)words[2], 1);
         return;
     case CALL_ASSIGN:
         ledger_frame_watch(frame, second, 1);

@@ -48,6 +48,7 @@ void ledger_frame_watch_itself(call_frame *frame, PyObject *object /* borrowed *
 void ledger_keywords_enter(call_frame *frame, PyObject *keywords /* borrowed */, int argument);
 void ledger_keywords_leave(call_frame *frame);
 
+void ledger_frame_adopt(call_frame *frame, PyObject *made /* borrowed: the result of a constructor */);
 int ledger_frame_has_self(const call_frame *frame); // whether the method's object is alive
 // leaks/fields.c: watches what the fields of the method's object hold; call it after all arguments.
 void ledger_fields_watch(call_frame *frame);   // what they hold of the ledger's; call it after all arguments

@@ -182,25 +182,24 @@ static void end(const ledger_opened *call) {
     }
 }
 
-static int returns_status(call_convention convention) {
-    return convention == CALL_ASSIGN || convention == CALL_INIT || convention == CALL_SET;
-}
-
 // Whether the caller reads the result as an error. An ended iterator returns NULL without an exception.
 static int means_error(call_convention convention, uintptr_t result, int failed) {
-    return returns_status(convention) ? (int)result < 0 : !result && (failed || convention != CALL_NEXT);
+    return call_returns_status(convention) ? call_has_failed(convention, result)
+                                           : !result && (failed || convention != CALL_NEXT);
 }
 
 // What the result and the arguments say once the call is over.
-static void check(call_frame *frame, const calls_called *called, uintptr_t result) {
-    int failed = PyErr_Occurred() != NULL, is_status = returns_status(called->convention);
-    if (result && !is_status) {
-        if (ledger_shared_unowned(frame, (PyObject *)result,
-                                  ledger_frame_gained(frame, (PyObject *)result))) {
-            fault(frame, LEDGER_RETURNED_SHARED, (PyObject *)result);
+static void check(call_frame *frame, const calls_called *called, const uintptr_t words[5], uintptr_t result) {
+    int failed = PyErr_Occurred() != NULL;
+    PyObject *handed = call_handed(called->convention, words, result); // borrowed
+    if (handed) {
+        if (ledger_shared_unowned(frame, handed, ledger_frame_gained(frame, handed))) {
+            fault(frame, LEDGER_RETURNED_SHARED, handed);
         }
-        visit_result((PyObject *)result, &(result_walk){frame, 0});
-        note_result((PyObject *)result, called->number);
+        visit_result(handed, &(result_walk){frame, 0});
+        if (called->convention != CALL_BUFFER) {
+            note_result(handed, called->number);
+        }
     }
     if (failed) {
         visit_raised(frame);
@@ -218,6 +217,9 @@ static void check(call_frame *frame, const calls_called *called, uintptr_t resul
     ledger_fields_compare(frame);
     ledger_frame_compare(frame);
     ledger_settle_fields(frame);
+    if (handed && PyType_Check((PyObject *)words[0])) {
+        ledger_frame_adopt(frame, handed);
+    }
     for (int i = 0; i < frame->count; i++) {
         check_count(frame, &frame->items[i]);
     }
@@ -241,7 +243,7 @@ uintptr_t ledger_call(const calls_called *called, const uintptr_t words[5]) {
     uintptr_t result = called->original(words[0], words[1], words[2], words[3], words[4]);
     greenlets_settle();
     if (ledger_is_open && ledger_is_opened(&call)) {
-        check(call.frame, called, result);
+        check(call.frame, called, words, result);
     }
     return result;
 }

@@ -94,11 +94,6 @@ static void leave(const int *at) {
     }
 }
 
-static int is_object_result(call_convention convention, uintptr_t result) {
-    int is_status = convention == CALL_ASSIGN || convention == CALL_INIT || convention == CALL_SET;
-    return result && !is_status && convention != CALL_BUFFER && convention != CALL_DEALLOC;
-}
-
 // A method's object, whose fields may keep and drop references; NULL for a module, a class or a vectorcall.
 static PyObject *self_of(const calls_called *called, uintptr_t word) {
     PyObject *self = (PyObject *)word; // borrowed
@@ -127,8 +122,9 @@ static uintptr_t charges_call(const calls_called *called, const uintptr_t words[
     if (self && !ends && compat_refcount(self) > 0) {
         add_held(self, (walk){&explained, 0});
     }
-    if (is_object_result(called->convention, result)) {
-        visit((PyObject *)result, &(walk){&explained, 0});
+    PyObject *handed = call_handed(called->convention, words, result); // borrowed
+    if (handed) {
+        visit(handed, &(walk){&explained, 0});
     }
     PyObject *raised = PyErr_Occurred() ? compat_raised(PyThreadState_Get()) : NULL; // borrowed
     if (raised) {

@@ -155,6 +155,8 @@ void instances_judge_types(void) {
     }
 }
 
+int instances_died(PyTypeObject *type) { return row_count && row_of((uintptr_t)type)->died > 0; }
+
 void instances_forget(void) {
     memset(rows, 0, sizeof rows);
     memset(deaths, 0, sizeof deaths);

@@ -130,6 +130,7 @@ int error_no_memory(void);
     PART(unexplained) \
     PART(charges) \
     PART(instances) \
+    PART(unhooked) \
     PART(lost) \
     PART(growth) \
     PART(growth_read) \

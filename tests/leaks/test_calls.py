@@ -49,7 +49,7 @@ def test_a_tp_new_that_takes_one_too_many_is_named_on_the_first_call(name: str) 
         for one in given:
             getattr(module, name)(one)
     (verdict,) = found.verdicts
-    assert (verdict.kind, verdict.method) == ("leaked", f"constructed.{name}")
+    assert (verdict.kind, verdict.method) == ("leaked", f"constructed.{name}.tp_new")
     assert verdict.object.startswith(f"str 'given to {name}")
 
 

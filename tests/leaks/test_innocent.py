@@ -239,7 +239,7 @@ def test_a_class_collected_while_owners_are_searched_still_owns() -> None:
     """`ctypes.create_string_buffer` makes a class, which only its own cycle holds when the block ends."""
     ended = ran("-c", COLLECTED)
     assert ended.stderr == ""  # ctypes calls once more on newer Pythons; its `*` is a call, too
-    assert re.fullmatch(r"<leaks: No fault was found in the references of [1-4] calls?\.>\n", ended.stdout)
+    assert re.fullmatch(r"<leaks: No fault was found in the references of [1-9] calls?\.>\n", ended.stdout)
 
 
 @pytest.mark.filterwarnings("ignore:Setting the dtype")

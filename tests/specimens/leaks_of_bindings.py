@@ -114,7 +114,7 @@ FAULTS: Final[dict[str, dict[str, Planted]]] = {
         "buffer": Planted("buffer not released", "bytearray", "bytes"),
         "capsule": Planted(LOST, "4000 B", "size", runs=True),
         "cinit": Planted(LOST, "4000 B", "size", method="Lossy"),
-        "pointing": Planted("leaked", "list", "things", method="Pointing", line=False),
+        "pointing": Planted("leaked", "list", "things", method="Pointing.tp_dealloc", line=False),
         "getattr": Planted("leaked", "list", "thing"),
         "list": Planted("leaked", "list", "things"),
         "borrowed": Planted(OVER, "list", "table", moves="fewer"),

@@ -9,7 +9,7 @@ Runs a program as python would:
 
 The program's output comes first; with --json it goes to stderr.
 Exit code 1: a certain fault, or a cycle that no collection frees, was found;
-2: a module of --of was not watched, or never called.
+2: a module of --of was not watched, not all of it, or never called.
 """
 
 # SPDX-License-Identifier: MIT
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the program with its references recorded, and draw the verdicts."""
     from inspector.faces.cli.output import show
     from inspector.faces.cli.program import behind_dashes
-    from inspector.sessions.leaks_unwatched import uncalled, unwatched
+    from inspector.sessions.leaks_unwatched import partly, uncalled, unwatched
     from inspector.sessions.lost import with_lost
 
     report, fact, failure, lost = (_launched if behind_dashes(options) else _run_here)(options)
@@ -62,7 +62,11 @@ def run(options: argparse.Namespace) -> int:
         raise failure
     if (unknown := unwatched(fact.watched) or uncalled(fact.watched)) is not None:
         raise unknown
-    return EXIT_FINDINGS if any(one.certain for one in (*fact, *lost)) else EXIT_DONE
+    if any(one.certain for one in (*fact, *lost)):
+        return EXIT_FINDINGS
+    if (unseen := partly(fact.watched)) is not None:
+        raise unseen
+    return EXIT_DONE
 
 
 def _run_here(options: argparse.Namespace) -> Ran:

@@ -12,11 +12,17 @@ _bootstrap: Any = vars(importlib)["_bootstrap"]
 class ImportWatch:
     """Calls `done` after each outermost import of something new; CPython looks the function up by name.
 
-    An import within another one is reported if `wanted` says so of its name.
+    An import within another one is reported if `wanted` says so of its name. `begins` is called before each
+    outermost one.
     """
 
-    def __init__(self, done: Callable[[], None], wanted: Callable[[str], bool] = lambda name: False) -> None:
-        self._done, self._wanted = done, wanted
+    def __init__(
+        self,
+        done: Callable[[], None],
+        wanted: Callable[[str], bool] = lambda name: False,
+        begins: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._done, self._wanted, self._begins = done, wanted, begins
         self._original: Any = None
         self._is_open = False
         self._depth = 0
@@ -34,6 +40,8 @@ class ImportWatch:
             _bootstrap._find_and_load = self._original
 
     def _find_and_load(self, name: str, import_: Any) -> Any:
+        if self._is_open and not self._depth:
+            self._begins()
         self._depth += 1
         try:
             return self._original(name, import_)

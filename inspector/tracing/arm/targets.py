@@ -28,7 +28,7 @@ from inspector.tracing.arm.specialised import specialised
 from inspector.tracing.arm.type_files import by_file, latest, lies_in
 
 _dict_of = type.__dict__["__dict__"].__get__
-_CALLED_ASKEW: Final = "__internal_mypyc_setup"
+CALLED_ASKEW: Final = "__internal_mypyc_setup"
 """mypyc calls this function by its PyMethodDef, with one argument; it is declared with two."""
 _flags_of = type.__dict__["__flags__"].__get__
 _HAVE_VECTORCALL = 1 << 11  # Include/object.h
@@ -249,7 +249,7 @@ class Targets:
     def _methods(self, module: str, kind: type, chosen: tuple[str, ...] | None = None) -> None:
         for name, value in list(_dict_of(kind).items()):
             role = self._role(type(value))
-            if role and role != "type" and (chosen is None or name in chosen) and name != _CALLED_ASKEW:
+            if role and role != "type" and (chosen is None or name in chosen) and name != CALLED_ASKEW:
                 owner = value.__objclass__ if type(value) in _DESCRIPTORS else kind  # torch copies its tables
                 self._one(module, f"{type_name(owner)}.{name}", value)
 

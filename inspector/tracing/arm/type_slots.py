@@ -8,6 +8,7 @@ from inspector import _native
 from inspector.objects.classes import type_module
 from inspector.tracing.arm.targets import subclasses
 
+_bases_of = type.__dict__["__mro__"].__get__
 _name_of = type.__dict__["__qualname__"].__get__
 CAPSULES = "destructor of a capsule"
 
@@ -36,6 +37,7 @@ class TypeSlots:
             number = _native.type_slots_capsules()
             self.names[number], self.modules[number] = CAPSULES, "builtins"
         fresh = [kind for kind in types if id(kind) not in self._known]
+        fresh.sort(key=lambda kind: len(_bases_of(kind)))  # a base before what inherits its slots
         self._known.update(id(kind) for kind in fresh)
         self._types += fresh
         self._keep(_native.type_slots_arm(fresh, True, self._purpose))

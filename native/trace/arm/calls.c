@@ -23,7 +23,6 @@
 #define INSPECTOR_INTERNALS
 #include "trace/arm/calls.h"
 #include "machine/machine.h"
-#include "memory/addresses.h"
 #include "trace/arm/call_trampolines.h"
 #include "trace/record/convention.h"
 #include "trace/record/record.h"
@@ -31,9 +30,6 @@
 #include "trace/record/sites.h"
 #include "trace/values/call_values.h"
 #include "trace/values/compact_record.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { REUSED_FROM = 8192 }; // rows; below it a place that is armed again finds its own row
 enum { PLACES_HASHED = 1 << 17, FUNCTIONS_HASHED = 1 << 16 };
@@ -48,6 +44,7 @@ typedef struct {
     uint8_t kind;    // EVENT_METHOD, EVENT_VECTORCALL, EVENT_SLOT
     uint8_t convention;
     uint8_t is_common; // of bytes, bytearray or memoryview, which the standard library calls very often
+    calls_slot slot;   // of what calls_arm_compared armed
 } call_row;
 
 static call_row rows[CALLS_MAX];
@@ -104,6 +101,49 @@ static __attribute__((noinline)) void write_expanded(const call_row *row, const 
     call_values_after((call_convention)row->convention, words, result, &record, &seen);
 }
 
+// Operators compare pointers: NumPy's and Cython's ask whether that of an operand is the function that runs.
+// So while it runs the operands' types hold it. What other threads call meanwhile is not seen.
+typedef struct {
+    const call_row *row;
+    uintptr_t *places[2], trampolines[2];
+} bared;
+
+static void bare(const call_row *row, const uintptr_t words[5], bared *ret) {
+    ret->row = row;
+    for (int i = 0; i < 2; i++) {
+        char *table = *(char **)((char *)Py_TYPE((PyObject *)words[i]) + row->slot.table);
+        uintptr_t *place = (uintptr_t *)(void *)(table + row->slot.offset);
+        if (table && calls_original(*place) == (uintptr_t)row->original) {
+            ret->places[i] = place;
+            ret->trampolines[i] = *place;
+            __atomic_store_n(place, (uintptr_t)row->original, __ATOMIC_RELEASE);
+        }
+    }
+}
+
+static void dress(const bared *done) {
+    for (int i = 0; i < 2 && done->row && done->row->owner; i++) {
+        uintptr_t *place = done->places[i];
+        if (place && *place == (uintptr_t)done->row->original) {
+            __atomic_store_n(place, done->trampolines[i], __ATOMIC_RELEASE);
+        }
+    }
+}
+
+static uintptr_t enter_watched(const call_row *row, uint32_t number, const uintptr_t words[5]) {
+    calls_watch watcher = calls_watcher; // once: another thread may close the ledger
+    int is_watched = call_counts((call_convention)row->convention) ||
+                     (row->convention == CALL_DEALLOC && calls_watches_ends);
+    bared operands __attribute__((cleanup(dress))) = {0}; // a C++ exception dresses them too
+    if (row->convention == CALL_OPERATOR) {
+        bare(row, words, &operands);
+    }
+    if (watcher && !ring_here.quiet && is_watched) {
+        return watcher(&(calls_called){row->original, number, row->convention}, words);
+    }
+    return row->original(words[0], words[1], words[2], words[3], words[4]);
+}
+
 static __attribute__((noinline)) uintptr_t enter_other(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
                                                        uintptr_t e, uint32_t number) {
     const call_row *row = &rows[number];
@@ -114,13 +154,7 @@ static __attribute__((noinline)) uintptr_t enter_other(uintptr_t a, uintptr_t b,
     }
     int is_ledgers = row->convention >= CALL_ASSIGN;
     if (__builtin_expect(ring_here.quiet || !call_values_open || is_ledgers || !running_is_ours(), 0)) {
-        calls_watch watcher = calls_watcher; // once: another thread may close the ledger
-        int is_watched = call_counts((call_convention)row->convention) ||
-                         (row->convention == CALL_DEALLOC && calls_watches_ends);
-        if (watcher && !ring_here.quiet && is_watched) {
-            return watcher(&(calls_called){row->original, number, row->convention}, words);
-        }
-        return row->original(a, b, c, d, e);
+        return enter_watched(row, number, words);
     }
     if (row->is_common && !call_values_of_stdlib && sites_is_of_stdlib()) {
         return row->original(a, b, c, d, e);
@@ -175,59 +209,6 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
         write_expanded(row, words, result, &call, &inputs);
     }
     return result;
-}
-
-// The writable mappings as of the last read of /proc/self/maps in this batch, by address: a read takes 0.1 ms
-// and more, and each library has mappings of its own.
-#define RANGES_KEPT 4096
-static scan_range writable[RANGES_KEPT];
-static size_t writable_count;
-
-static void writable_keep(const memory_maps *maps) {
-    writable_count = 0;
-    for (size_t i = 0; i < maps->count && writable_count < RANGES_KEPT; i++) {
-        const memory_map *map = &maps->rows[i];
-        if (map->permissions[1] == 'w') {
-            writable[writable_count++] = (scan_range){map->start, map->stop};
-        }
-    }
-}
-
-// The protection of the page at `address`, as mprotect takes it; -1 where nothing is mapped there.
-static int protection(uintptr_t address) {
-    if (addresses_find(writable, writable_count, sizeof *writable, address) >= 0) {
-        return PROT_READ | PROT_WRITE;
-    }
-    _scratch_ scratch memory = {NULL, 0, 0};
-    memory_maps maps;
-    if (scratch_init(&memory, SCRATCH_BYTES) < 0 || memory_maps_init(&maps, &memory) < 0) {
-        return -1;
-    }
-    writable_keep(&maps);
-    const memory_map *map = memory_maps_find(&maps, address);
-    if (!map) {
-        return -1;
-    }
-    const char *letters = map->permissions;
-    return (letters[0] == 'r' ? PROT_READ : 0) | (letters[1] == 'w' ? PROT_WRITE : 0) |
-           (letters[2] == 'x' ? PROT_EXEC : 0);
-}
-
-void calls_forget_pages(void) { writable_count = 0; }
-
-int calls_store(uintptr_t *place, uintptr_t value) {
-    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    void *page = (void *)((uintptr_t)place & ~(page_bytes - 1));
-    int kept = protection((uintptr_t)place);
-    int locked = kept >= 0 && !(kept & PROT_WRITE);
-    if (kept < 0 || (locked && mprotect(page, page_bytes, kept | PROT_WRITE) < 0)) {
-        return -1;
-    }
-    __atomic_store_n(place, value, __ATOMIC_RELEASE);
-    if (locked) {
-        mprotect(page, page_bytes, kept);
-    }
-    return 0;
 }
 
 // The entry of by_place that holds the place's row number, or the empty one where it belongs.
@@ -299,7 +280,7 @@ static int row_for(uintptr_t *place, int kind, call_convention convention, call_
     if (row_count == CALLS_MAX) {
         return CALLS_FULL;
     }
-    call_row row = {original, *place, place, NULL, (uint8_t)kind, (uint8_t)convention, 0};
+    call_row row = {original, *place, place, NULL, (uint8_t)kind, (uint8_t)convention, 0, {0, 0}};
     return row_placed(row_new(&row), place);
 }
 
@@ -328,6 +309,37 @@ int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uint
     }
     rows[number].is_common = (uint8_t)is_common(owner);
     rows[number].owner = Py_NewRef(owner);
+    return number;
+}
+
+// The trampoline of an armed row that calls the same function for the same slot; 0: none.
+static uintptr_t armed_alike(uintptr_t function, call_convention convention, calls_slot slot) {
+    for (uint32_t next = *hashed_function((call_target)function); next; next = row_before[next - 1]) {
+        const call_row *row = &rows[next - 1];
+        int is_slot = row->slot.table == slot.table && row->slot.offset == slot.offset;
+        if (row->owner && (uintptr_t)row->original == function && row->convention == convention && is_slot) {
+            return call_trampoline(next - 1);
+        }
+    }
+    return 0;
+}
+
+int calls_arm_compared(uintptr_t *place, call_convention convention, calls_slot slot, uintptr_t of_base,
+                       PyObject *owner) {
+    uintptr_t shared = of_base                       ? of_base
+                       : convention == CALL_OPERATOR ? armed_alike(*place, convention, slot)
+                                                     : 0;
+    if (!calls_is_writable(place)) {
+        return CALLS_LOCKED;
+    }
+    if (shared) {
+        __atomic_store_n(place, shared, __ATOMIC_RELEASE);
+        return CALLS_SHARED;
+    }
+    int number = calls_arm(place, EVENT_SLOT, convention, owner);
+    if (number >= 0) {
+        rows[number].slot = slot;
+    }
     return number;
 }
 

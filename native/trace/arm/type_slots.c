@@ -1,10 +1,14 @@
 // Type slots by an allow list: those through which CPython asks an object for bytes, a number or its items.
 //
-// calls.c replaces a slot in the type itself. Left out: slots that CPython or NumPy compare by identity to
-// choose a fast path (tp_new, tp_alloc, the binary operators), and every slot that holds one of CPython's own
-// functions. CPython compares some of these too (dict_iter in Objects/dictobject.c), and all types share
-// them. Only functions that the chosen extensions implement are replaced. The widest list, with destructors,
-// getters and setters, is armed for one run only (leaks/charges.c).
+// calls.c replaces a slot in the type itself. CPython, NumPy and Cython compare some of them (tp_new,
+// tp_setattro, the binary operators): there all types that hold a function get one trampoline. Left out: what
+// libraries compare with a function of their own (tp_alloc, tp_dealloc), and every slot that holds one of
+// CPython's own functions. CPython compares some of these too (dict_iter in Objects/dictobject.c), and all
+// types share them. Only functions that the chosen extensions implement are replaced. The widest list, with
+// destructors, getters and setters, is armed for one run only (leaks/charges.c).
+//
+// `A.__add__` and super().__add__ call the function by a descriptor, from which new subclasses take it too:
+// for the ledger it gets the trampoline of its type's slot.
 //
 // A subclass holds copies of its base's pointers. One created before arming is armed with its base if it
 // shares the pointer. One created while the base is armed copies our trampoline: type_slots_settle restores
@@ -33,6 +37,7 @@ enum { FOR_ALL, FOR_LEDGER, FOR_CHARGES };
     {#name, offsetof(PyTypeObject, table), offsetof(methods, name), convention, purpose}
 // Called with the left operand's slot alone: no comparison, unlike the binary operators.
 #define IN_PLACE(name) COUNTED_IN(tp_as_number, PyNumberMethods, nb_inplace_##name, CALL_O, FOR_LEDGER)
+#define OPERATOR(name) COUNTED_IN(tp_as_number, PyNumberMethods, nb_##name, CALL_OPERATOR, FOR_LEDGER)
 #define IN_TYPE(name, convention, purpose) {#name, 0, offsetof(PyTypeObject, name), convention, purpose}
 static const type_slot allowed[] = {
     IN_TABLE(tp_as_buffer, PyBufferProcs, bf_getbuffer, CALL_BUFFER),
@@ -51,10 +56,24 @@ static const type_slot allowed[] = {
     IN_TYPE(tp_repr, CALL_UNARY, FOR_LEDGER),
     IN_TYPE(tp_str, CALL_UNARY, FOR_LEDGER),
     IN_TYPE(tp_dealloc, CALL_DEALLOC, FOR_CHARGES),
-    IN_TYPE(tp_hash, CALL_SET, FOR_CHARGES),
-    IN_TYPE(tp_getattro, CALL_O, FOR_CHARGES),
-    IN_TYPE(tp_setattro, CALL_ASSIGN, FOR_CHARGES),
-    IN_TYPE(tp_descr_get, CALL_O, FOR_CHARGES),
+    IN_TYPE(tp_setattro, CALL_ASSIGN, FOR_LEDGER),
+    IN_TYPE(tp_new, CALL_KEYWORDS, FOR_LEDGER),
+    IN_TYPE(tp_hash, CALL_LENGTH, FOR_LEDGER),
+    IN_TYPE(tp_getattro, CALL_O, FOR_LEDGER),
+    IN_TYPE(tp_descr_get, CALL_O, FOR_LEDGER),
+    IN_TYPE(tp_descr_set, CALL_ASSIGN, FOR_LEDGER),
+    COUNTED_IN(tp_as_number, PyNumberMethods, nb_negative, CALL_UNARY, FOR_LEDGER),
+    COUNTED_IN(tp_as_number, PyNumberMethods, nb_positive, CALL_UNARY, FOR_LEDGER),
+    COUNTED_IN(tp_as_number, PyNumberMethods, nb_absolute, CALL_UNARY, FOR_LEDGER),
+    COUNTED_IN(tp_as_number, PyNumberMethods, nb_invert, CALL_UNARY, FOR_LEDGER),
+    COUNTED_IN(tp_as_number, PyNumberMethods, nb_bool, CALL_ASKED, FOR_LEDGER),
+    COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_length, CALL_LENGTH, FOR_LEDGER),
+    COUNTED_IN(tp_as_mapping, PyMappingMethods, mp_length, CALL_LENGTH, FOR_LEDGER),
+    COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_ass_item, CALL_PUT, FOR_LEDGER),
+    COUNTED_IN(tp_as_async, PyAsyncMethods, am_await, CALL_UNARY, FOR_LEDGER),
+    COUNTED_IN(tp_as_async, PyAsyncMethods, am_aiter, CALL_UNARY, FOR_LEDGER),
+    COUNTED_IN(tp_as_async, PyAsyncMethods, am_anext, CALL_UNARY, FOR_LEDGER),
+    COUNTED_IN(tp_as_async, PyAsyncMethods, am_send, CALL_SEND, FOR_LEDGER),
     COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_contains, CALL_SET, FOR_LEDGER),
     COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_concat, CALL_O, FOR_LEDGER),
     COUNTED_IN(tp_as_sequence, PySequenceMethods, sq_repeat, CALL_INDEXED, FOR_LEDGER),
@@ -73,6 +92,20 @@ static const type_slot allowed[] = {
     IN_PLACE(and),
     IN_PLACE(xor),
     IN_PLACE(or),
+    OPERATOR(add),
+    OPERATOR(subtract),
+    OPERATOR(multiply),
+    OPERATOR(matrix_multiply),
+    OPERATOR(true_divide),
+    OPERATOR(floor_divide),
+    OPERATOR(remainder),
+    OPERATOR(divmod),
+    OPERATOR(power),
+    OPERATOR(lshift),
+    OPERATOR(rshift),
+    OPERATOR(and),
+    OPERATOR(xor),
+    OPERATOR(or),
 };
 
 static int find_python(struct dl_phdr_info *object, size_t size, void *argument) {
@@ -101,16 +134,48 @@ static uintptr_t *place_of(PyTypeObject *type, const type_slot *slot) {
     return table && table != shared ? (uintptr_t *)(table + slot->offset) : NULL;
 }
 
+// The trampoline of the type's slot that held the function; 0: it is not armed.
+static uintptr_t armed_for(PyTypeObject *type, uintptr_t function) {
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(allowed); i++) {
+        uintptr_t *place = place_of(type, &allowed[i]);
+        if (place && calls_original(*place) == function) {
+            return *place;
+        }
+    }
+    return 0;
+}
+
 // Whether a base is armed for the function, which this type shares with it.
-static int is_shared(PyTypeObject *type, const type_slot *slot, uintptr_t function) {
+static int is_shared(PyTypeObject *type, uintptr_t function) {
     PyObject *bases = type->tp_mro; // borrowed
     for (Py_ssize_t i = 1; bases && i < PyTuple_GET_SIZE(bases); i++) {
-        uintptr_t *place = place_of((PyTypeObject *)PyTuple_GET_ITEM(bases, i), slot);
-        if (place && calls_original(*place) == function) {
+        if (armed_for((PyTypeObject *)PyTuple_GET_ITEM(bases, i), function)) {
             return 1;
         }
     }
     return 0;
+}
+
+static int is_compared(const type_slot *slot) {
+    int in_type =
+        slot->offset == offsetof(PyTypeObject, tp_new) || slot->offset == offsetof(PyTypeObject, tp_setattro);
+    return slot->convention == CALL_OPERATOR || (!slot->table && in_type);
+}
+
+// As its base: what compares the two finds them equal.
+static int arm_compared(PyTypeObject *type, const type_slot *slot, uintptr_t *place) {
+    PyObject *bases = type->tp_mro; // borrowed
+    uintptr_t function = *place, of_base = 0;
+    for (Py_ssize_t i = 1; bases && i < PyTuple_GET_SIZE(bases) && !of_base; i++) {
+        const uintptr_t *held = place_of((PyTypeObject *)PyTuple_GET_ITEM(bases, i), slot);
+        int is_same = held && (*held == function || calls_original(*held) == function);
+        of_base = is_same ? *held : 0;
+    }
+    if (of_base == function) {
+        return CALLS_UNSEEN; // nobody watches the base
+    }
+    calls_slot where = {(uint16_t)slot->table, (uint16_t)slot->offset};
+    return calls_arm_compared(place, slot->convention, where, of_base, (PyObject *)type);
 }
 
 static int arm_slot(PyTypeObject *type, const type_slot *slot, int chosen) { // its number, or below 0
@@ -123,8 +188,11 @@ static int arm_slot(PyTypeObject *type, const type_slot *slot, int chosen) { // 
     // CPython's own finalizer of a class statement's type calls its __del__: that one is armed.
     int is_statement = type->tp_flags & Py_TPFLAGS_HEAPTYPE && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
     if ((is_pythons_own(function) && !(is_finalizer && is_statement)) ||
-        !(chosen || is_shared(type, slot, function))) {
+        !(chosen || is_shared(type, function))) {
         return CALLS_UNSEEN;
+    }
+    if (is_compared(slot)) {
+        return arm_compared(type, slot, place);
     }
     return calls_arm(place, is_finalizer ? EVENT_FINALIZE : EVENT_SLOT, slot->convention, (PyObject *)type);
 }
@@ -150,17 +218,61 @@ static int arm_getsets(PyTypeObject *type, PyObject *found) {
     return 0;
 }
 
+static PyObject *descriptors; // owned: a list of those that hold a trampoline; NULL: none
+
+static int arm_descriptors(PyTypeObject *type) {
+    _owned_ PyObject *names = compat_type_dict(type);
+    PyObject *key, *value; // borrowed
+    for (Py_ssize_t at = 0; names && PyDict_Next(names, &at, &key, &value);) {
+        int is_own = Py_IS_TYPE(value, &PyWrapperDescr_Type) && PyDescr_TYPE(value) == type;
+        uintptr_t *place = is_own ? (uintptr_t *)(void *)&((PyWrapperDescrObject *)value)->d_wrapped : NULL;
+        uintptr_t armed = place && *place ? armed_for(type, *place) : 0;
+        if (!armed) {
+            continue;
+        }
+        if ((!descriptors && !(descriptors = PyList_New(0))) || PyList_Append(descriptors, value) < 0) {
+            return -1;
+        }
+        *place = armed;
+    }
+    return 0;
+}
+
+static void settle_descriptors(void) {
+    for (Py_ssize_t i = 0; descriptors && i < PyList_GET_SIZE(descriptors); i++) {
+        PyWrapperDescrObject *one = (PyWrapperDescrObject *)PyList_GET_ITEM(descriptors, i);
+        uintptr_t original = calls_original((uintptr_t)one->d_wrapped);
+        one->d_wrapped = original ? (void *)original : one->d_wrapped;
+    }
+    Py_CLEAR(descriptors);
+}
+
 static int is_wanted(const type_slot *slot, int purpose) {
     int counts = call_counts(slot->convention) || slot->purpose == FOR_CHARGES;
     return purpose == FOR_ALL ? slot->purpose == FOR_ALL : counts && slot->purpose <= purpose;
 }
 
+const char *type_slots_unhooked(PyTypeObject *type, int (*is_watched)(uintptr_t function)) {
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(allowed); i++) {
+        const uintptr_t *place = is_wanted(&allowed[i], FOR_LEDGER) ? place_of(type, &allowed[i]) : NULL;
+        if (place && is_watched(*place)) {
+            return allowed[i].name;
+        }
+    }
+    return is_watched((uintptr_t)(void *)type->tp_vectorcall) ? "tp_vectorcall" : NULL;
+}
+
 static int arm_type(PyTypeObject *type, int chosen, int purpose, PyObject *found) {
+    int is_armed = 0;
     for (size_t i = 0; i < Py_ARRAY_LENGTH(allowed); i++) {
         int number = is_wanted(&allowed[i], purpose) ? arm_slot(type, &allowed[i], chosen) : CALLS_UNSEEN;
+        is_armed |= number >= 0 || number == CALLS_SHARED;
         if (number >= 0 && list_add(found, Py_BuildValue("(iOs)", number, type, allowed[i].name)) < 0) {
             return -1;
         }
+    }
+    if (purpose != FOR_ALL && chosen && is_armed && arm_descriptors(type) < 0) {
+        return -1;
     }
     int has_room = purpose == FOR_CHARGES || (purpose == FOR_LEDGER && calls_are_few());
     return chosen && has_room ? arm_getsets(type, found) : 0;
@@ -189,6 +301,7 @@ static PyObject *type_slots_settle(PyObject *module, PyObject *types) {
         return PyErr_Format(PyExc_TypeError, "type_slots_settle() takes a list");
     }
     calls_forget_pages();
+    settle_descriptors();
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(types); i++) {
         PyTypeObject *type = (PyTypeObject *)PyList_GET_ITEM(types, i);
         for (size_t k = 0; PyType_Check(type) && k < Py_ARRAY_LENGTH(allowed); k++) {

@@ -140,6 +140,11 @@ static void note_arguments(call_convention convention, const uintptr_t words[5],
     case CALL_INIT:
     case CALL_NEXT:
     case CALL_SET:
+    case CALL_PUT:
+    case CALL_SEND:
+    case CALL_ASKED:
+    case CALL_LENGTH:
+    case CALL_OPERATOR:
         break;
     }
 }
