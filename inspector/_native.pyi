@@ -615,10 +615,10 @@ def ring_begin(
     """Begin a session of events; each thread's first event creates its ring of `capacity` records.
 
     `directory`: folder of the rings' files, "" for anonymous memory. `mode`: "last" keeps the last records,
-    "stream" writes all to the file descriptor `file` (stolen), "sample" keeps those of one of `every` calls
-    from Python. `clocks`: 0 none, 1 at the call, 2 at the return too. All rings together stay below
-    `total_bytes`. Raises ValueError for a bad argument, RuntimeError while a session is open, OSError if the
-    reader cannot be started.
+    "sums" too, but adds up calls that repeat; "stream" writes all to the file descriptor `file` (stolen),
+    "sample" keeps those of one of `every` calls from Python. `clocks`: 0 none, 1 at the call, 2 at the return
+    too. All rings together stay below `total_bytes`. Raises ValueError for a bad argument, RuntimeError while
+    a session is open, OSError if the reader cannot be started.
     """
 
 def ring_read() -> list[tuple[int, int, int, int, int, int, bytes]]:

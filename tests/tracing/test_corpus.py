@@ -100,8 +100,8 @@ def test_memory_that_was_given_again_is_not_taken_for_what_it_was() -> None:
     assert (copy.verdict, copy.copied_bytes) == ("copied", picked.nbytes)
 
 
-def test_where_records_were_dropped_nothing_is_told_shared_for_want_of_them() -> None:
-    with inspector.trace("numpy", "math") as t:
+def test_where_records_were_dropped_nothing_is_told_shared_for_want_of_them(tmp_path: Any) -> None:
+    with inspector.trace("numpy", "math", keep=tmp_path) as t:
         made = np.arange(8192)[np.arange(4096)]
         for _ in range(600_000):
             math.gcd(4, 2)

@@ -38,8 +38,8 @@ def work(rounds: int) -> None:
 
 
 @pytest.mark.usefixtures("small_rings")
-def test_a_stream_keeps_what_a_ring_drops() -> None:
-    with inspector.trace("numpy") as ring:
+def test_a_stream_keeps_what_a_ring_drops(tmp_path: Any) -> None:
+    with inspector.trace("numpy", keep=tmp_path) as ring:
         work(20)
     with inspector.trace("numpy", mode="stream") as stream:
         for _ in range(20):  # a reader on a loaded machine is behind: what has no room would be dropped
@@ -53,9 +53,9 @@ def test_a_stream_keeps_what_a_ring_drops() -> None:
 
 
 @pytest.mark.usefixtures("small_rings")
-def test_what_each_thread_drops_is_counted() -> None:
+def test_what_each_thread_drops_is_counted(tmp_path: Any) -> None:
     def dropped(threads: int) -> int:
-        with inspector.trace("numpy") as trace:
+        with inspector.trace("numpy", keep=tmp_path) as trace:
             at_once(*[lambda: work(20)] * threads)
         return trace.dropped
 

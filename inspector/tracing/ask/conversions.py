@@ -31,10 +31,11 @@ def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conv
     stack = native_frames.of_records(events, nesting.heads[chosen])
     key = ((group + 1) << 16 | records["func"][chosen]) * STACKS_MAX + stack
     different, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    counts = np.bincount(inverse, weights=events.times()[nesting.heads[chosen]])
+    times = events.times()[nesting.heads[chosen]]
+    counts = np.bincount(inverse, weights=times)
     spent = np.bincount(inverse, weights=ns[chosen])
-    failed = np.bincount(inverse, weights=(records["flags"][chosen] & FLAGS["ERROR"]) != 0)
-    crossed = _bytes(events, nesting.heads[chosen], inverse)
+    failed = np.bincount(inverse, weights=times * ((records["flags"][chosen] & FLAGS["ERROR"]) != 0))
+    crossed = _bytes(events, nesting.heads[chosen], inverse, times)
     made: dict[int, list[tuple[int, Conversion]]] = {}
     for number, one in enumerate(different.tolist()):
         head = int(chosen[first[number]])
@@ -47,11 +48,12 @@ def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conv
     return {group: tuple(found for _, found in sorted(rows, key=_first)) for group, rows in made.items()}
 
 
-def _bytes(events: Events, rows: Rows, group: Rows) -> list[Rows]:
+def _bytes(events: Events, rows: Rows, group: Rows, times: Rows) -> list[Rows]:
     """Bytes of arrays that each group made, copied and shared, from continuations of the call's record."""
     behind = events.records[np.minimum(rows + 1, len(events.records) - 1)]
     told = behind["kind"] == KINDS.get("BYTES", -1)
-    return [np.bincount(group, weights=behind["val"] * (told & (behind["func"] == one))) for one in _BECAME]
+    size = behind["val"] * times
+    return [np.bincount(group, weights=size * (told & (behind["func"] == one))) for one in _BECAME]
 
 
 def _first(row: tuple[int, Conversion]) -> int:

@@ -24,6 +24,8 @@ def released(events: Events, nesting: Nesting, name_of: Callable[[int], str]) ->
     ns = np.where(began > 0, (ended - began) * (events.tick_ps / 1000), 0.0)
     thread = events.thread[nesting.heads[gave]]
     meanwhile = _meanwhile(events, nesting, began, ended, thread)
+    times, more_ns, longest = _further(events, nesting, asked)
+    longest = np.maximum(longest, ns)
     key = np.where(owner == TOP, TOP, nesting.group[owner]) * len(events.threads) + thread
     found = []
     for one in np.unique(key).tolist():
@@ -35,13 +37,22 @@ def released(events: Events, nesting: Nesting, name_of: Callable[[int], str]) ->
                 function="" if row is None else name_of(row),
                 site=events.sites[0 if row is None else events.site[row]],
                 thread=events.threads[int(thread[same[0]])],
-                times=len(same),
-                released_ns=round(float(ns[same].sum())) or _NO_CLOCK,
-                longest_ns=round(float(ns[same].max())) or _NO_CLOCK,
+                times=int(times[same].sum()),
+                released_ns=round(float((ns + more_ns)[same].sum())) or _NO_CLOCK,
+                longest_ns=round(float(longest[same].max())) or _NO_CLOCK,
                 meanwhile={ident: count for ident, count in others.items() if count},
             )
         )
     return tuple(sorted(found, key=_longest_first))
+
+
+def _further(events: Events, nesting: Nesting, asked: Rows) -> tuple[Rows, Rows, Rows]:
+    """Of each request: how often it came, and of those without a record the time in all and at most."""
+    rows, of = events.sums()
+    found = np.zeros((2, len(events)))
+    found[:, of] = events.records["aux"][rows], events.records["obj"][rows]
+    sums, longest = found[:, nesting.heads[asked]] * (events.tick_ps / 1000)
+    return events.times()[nesting.heads[asked]], sums, longest
 
 
 def _pairs(events: Events, nesting: Nesting) -> tuple[Rows, Rows]:

@@ -50,7 +50,7 @@ def keeping(
             do="give another folder",
         ) from None
     recorder = Leaving(Path(folder).resolve(), modules, grade).recorder
-    recorder.cells, recorder.allocations = cells, copies
+    recorder.cells, recorder.allocations, recorder.each = cells, copies, True
     return recorder
 
 

@@ -18,9 +18,9 @@ def crossings(events: Events, nesting: Nesting, ns: Rows) -> tuple[Crossing, ...
     outermost = nesting.is_call & (nesting.owner == TOP)
     is_capi = events.records["kind"][nesting.heads] == KINDS["CAPI"]
     count = len(events.sites)
-    calls = np.bincount(site[nesting.is_call], minlength=count)
-    times = events.times()[nesting.heads][is_capi]
-    conversions = np.bincount(site[is_capi], weights=times, minlength=count)
+    times = events.times()[nesting.heads]
+    calls = np.bincount(site[nesting.is_call], weights=times[nesting.is_call], minlength=count)
+    conversions = np.bincount(site[is_capi], weights=times[is_capi], minlength=count)
     call_ns = np.bincount(site[outermost], weights=ns[outermost], minlength=count)
     crossing_ns = np.bincount(site[is_capi], weights=_own(nesting, ns)[is_capi], minlength=count)
     first = {int(one): at for at, one in reversed(list(enumerate(site[nesting.is_call | is_capi].tolist())))}

@@ -38,12 +38,13 @@ def losses(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
     telling = keeping | {int(head) for head in heads if nesting.is_call[head]}
     found: dict[Any, LossEvidence] = {}
     times: Counter[Any] = Counter()
+    each = events.times()[nesting.heads]
     for row, head, key in zip(rows.tolist(), heads.tolist(), keys, strict=True):
         owner = int(nesting.owner[head]) if head != TOP else TOP
         is_call = head != TOP and bool(nesting.is_call[head])
         if head != TOP and (head, key) not in inner and (is_call or owner not in telling):
             group = (*_alike(events, nesting, head), key)
-            times[group] += 1
+            times[group] += int(each[head])
             if group not in found:
                 asked = _asked(events, nesting, head, inner, key)
                 others = _others(events, rows[heads == head].tolist(), row)

@@ -34,10 +34,11 @@ def narrowed(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
     kinds = events.records["kind"][nesting.heads]
     found: dict[Any, Loss] = {}
     times: Counter[Any] = Counter()
+    each = events.times()[nesting.heads]
     for head in np.flatnonzero(kinds == KINDS["FOREIGN"]).tolist():
         for loss in _of_call(events, nesting, head):
             key = (int(nesting.group[head]), loss.before, loss.after)
-            times[key] += 1
+            times[key] += int(each[head])
             found.setdefault(key, loss)
     return tuple(
         LossEvidence(_times(loss, times[key]), shows=True, converts=True) for key, loss in found.items()

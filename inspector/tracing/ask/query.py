@@ -44,7 +44,8 @@ class Query:
     def __init__(self, events: Events) -> None:
         self.events = events = in_host_lines(events)
         self.nesting: Nesting = nested(events)
-        self.ns = events.durations_ns()[self.nesting.heads]
+        self.ns = events.all_ns()[self.nesting.heads]
+        self.times = events.times()[self.nesting.heads]
         self.groups = len(self.nesting.group_first)
         self.shown = min(self.groups, GROUPS_SHOWN)
         self._members = self.nesting.group[self.nesting.is_call]
@@ -77,7 +78,7 @@ class Query:
         row = int(self.nesting.heads[head])
         record = self.events.records[row]
         members = np.flatnonzero((self.nesting.group == group) & self.nesting.is_call)
-        total = float(self.ns[members].sum())
+        total, times = float(self.ns[members].sum()), self.times[members]
         arguments, result = self._values(row, int(self.nesting.stops[head]))
         found = self._conversions.get(group, ())
         return Call(
@@ -85,17 +86,17 @@ class Query:
             kind=_KINDS[int(record["kind"])],
             callable_type=call_values.type_name(self.events, int(record["type"])),
             site=self.events.sites[self.events.site[row]],
-            times=len(members),
+            times=int(times.sum()),
             arguments=arguments,
             arguments_left_out=self._left_out(record),
             result=result,
-            failed=int(np.count_nonzero(self._flags(members) & FLAGS["ERROR"])),
+            failed=int(times[self._flags(members) & FLAGS["ERROR"] != 0].sum()),
             thread=self.events.threads[int(self.events.thread[row])],
             ns=round(total) if total else _NO_CLOCK,
             own_ns=self._own_ns(total, inner),
             conversions=found,
             calls=inner,
-            macro_reads=self._macro_reads(arguments, found, inner) * len(members),
+            macro_reads=self._macro_reads(arguments, found, inner) * int(times.sum()),
         )
 
     def _name(self, row: int) -> str:

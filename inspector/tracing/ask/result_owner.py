@@ -19,6 +19,7 @@ NO_CALL: Final = "no call that a hook sees"
 _ANOTHERS: Final = Unknown("it is another object's memory")
 _TOO_MANY: Final = Unknown("an object of its call has more blocks than a record tells of")
 _HELD_BY_ANOTHER: Final = "another object that is alive holds the same bytes"
+_ADDED_UP: Final = Unknown("calls that repeat were added up: the last one there has no record of its own")
 _NONE: Final = Unknown("it has no elements")
 _ITS_OWN: Final = Unknown("it is its own memory, from before")
 _A_FILES: Final = Unknown("it is a mapped file's")
@@ -73,6 +74,8 @@ class Belonging:
         judged = [self._evidence(number) for number in near[::-1].tolist()]
         fresh = [one for one in judged if _put_bytes(one)]
         one = (fresh or judged)[0] if fresh or (judged and not given) else None
+        if self._may_be_later(near):
+            return _ADDED_UP
         one = self._reported_in_part(x, row) if one is None and not given else one
         if one is None:
             return self._unseen(row, others)
@@ -80,6 +83,11 @@ class Belonging:
             return one
         held = others.hold(row[0], row[1])
         return _by_memory(row, _ANOTHERS, _HELD_BY_ANOTHER) if held else _TOO_MANY
+
+    def _may_be_later(self, near: Rows) -> bool:
+        """Whether a call without a record of its own may have come after the last of these results."""
+        last = int(self._events.added_up().max(initial=0))
+        return bool(len(self._events.added_up())) and (not len(near) or int(self._ended()[near[-1]]) <= last)
 
     def _reported_in_part(self, x: int, row: reported_spans.Row) -> ByteEvidence | None:
         """What the call that returned the object implies for further blocks, if it has too many to report."""
@@ -115,7 +123,7 @@ class Belonging:
             return _by_memory(row, _ITS_OWN, "its memory was there before the trace, and grew")
         if span_bytes >= LEAST_BYTES and not row[5] & SPAN_LINKED:
             giver = self._blocks.given(start, span_bytes)
-            if not isinstance(giver, Unknown) or not self._events.dropped:
+            if not isinstance(giver, Unknown) or not self._blocks.lacks_some:
                 return _by_memory(row, giver, "its memory was there before the trace")
         if others.hold(start, span_bytes):
             return _by_memory(row, _ANOTHERS, _HELD_BY_ANOTHER)

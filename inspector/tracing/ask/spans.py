@@ -8,6 +8,7 @@ import numpy as np
 
 from inspector.facts.conversion import ByteEvidence, Call
 from inspector.facts.unknown import Unknown
+from inspector.tracing.ask.added_up import told_by
 from inspector.tracing.ask.nesting import TOP, Nesting
 from inspector.tracing.events.decode import FLAGS, KINDS, Events, Rows
 from inspector.tracing.events.span_flags import SPAN_LINKED, SPAN_MORE, SPAN_OWNED, SPAN_TOLD
@@ -151,17 +152,18 @@ def evidence(
 ) -> ByteEvidence:
     """The evidence of results with one memory relation."""
     way, sample = divmod(code, 3)
+    told = told_by(events, results)
     first, allocator = events.records[results[0]], _allocator(events, blocks, results, heads)
     seen = _seen_before(events, int(results[0]), int(heads[0]))
     owned = first["refs"] & SPAN_OWNED or not (first["refs"] & SPAN_LINKED or isinstance(allocator, Unknown))
     return ByteEvidence(
         call=calls[way >> 4],
-        times=len(results),
+        times=told.times,
         same_object=bool(way & 8),
         overlaps=bool(way & 4),
         sample=_SAMPLES[sample],
-        logical_bytes=int(events.records["start"][results].sum()),
-        span_bytes=int(events.records["aux"][results].sum()),
+        logical_bytes=told.logical_bytes,
+        span_bytes=told.span_bytes,
         allocator=allocator,
         written=bool(way & 2),
         partial=(bool(way & 1) or seen == "in part") and not blocks.is_new(first, events.records[heads[0]]),

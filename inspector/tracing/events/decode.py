@@ -120,8 +120,32 @@ class Events:
         return found
 
     def times(self) -> Rows:
-        """How many calls each record tells: of calls side by side one record may tell all."""
+        """How many calls each record tells: of calls that repeat one record may tell all."""
         found: Rows = np.where(self.flagged("REPEATED"), self.records["refs"].astype(np.int64) + 1, 1)
+        rows, of = self.sums()
+        found[of] += self.records["val"][rows].astype(np.int64)
+        return found
+
+    def sums(self) -> tuple[Rows, Rows]:
+        """(records that tell of further calls, the record of the first call of each)."""
+        rows = self.of_kind("SUM")
+        heads = np.flatnonzero(~self.flagged("CONTINUATION")) if len(rows) else rows
+        return rows, heads[np.searchsorted(heads, rows, side="right") - 1] if len(rows) else rows
+
+    def head_number(self) -> Rows:
+        """The number of the call that each record belongs to."""
+        found: Rows = np.cumsum(~self.flagged("CONTINUATION"))
+        return found
+
+    def added_up(self) -> Rows:
+        """Ticks at the last call of each kind that has no record of its own; empty: each call has one."""
+        rows: Rows = self.records["start"][self.of_kind("SUM")]
+        return rows
+
+    def all_ns(self) -> Rows:
+        """Nanoseconds of the calls that each record tells."""
+        found, (rows, of) = self.durations_ns(), self.sums()
+        found[of] += self.records["aux"][rows] * (self.tick_ps / 1000)
         return found
 
     def durations_ns(self) -> Rows:

@@ -69,6 +69,8 @@ class Blocks:
         self._stop = self._start + self._rows["val"]
         self._first = _first_given(self._rows)
         self._packages: frozenset[str] | None = None
+        self.lacks_some = bool(events.dropped or len(events.of_kind("SUM")))
+        """Blocks without a record of their own."""
 
     def giver(self, result: Any, call: Any) -> str | Unknown:
         """The allocating library and function of a result's memory: "_multiarray_umath (malloc)"."""
@@ -133,7 +135,7 @@ class Blocks:
     def has_grown(self, start: int, size: int) -> bool:
         """Whether the memory is a block from before the trace that realloc has grown, and perhaps moved."""
         found = self._holding(start, size)
-        return found is not None and not self._first[found] and not self._events.dropped
+        return found is not None and not self._first[found] and not self.lacks_some
 
     def _holding(self, start: int, size: int) -> int | None:
         low, high = np.uint64(start), np.uint64(start + size)

@@ -32,6 +32,8 @@ from inspector.tracing.record.allocations import callers
 from inspector.tracing.record.host_sites import host_sites
 
 HEADER_BYTES: Final = 4096
+_STREAM: Final = 2
+"""Of RING_MODES: `tail` is what the reader has taken."""
 _TEXTS: Final = {1: "latin-1", 2: "utf-16", 4: "utf-32"}
 
 
@@ -83,11 +85,13 @@ def _head(content: bytes) -> tuple[dict[str, int], bytes]:
 def _ring(head: dict[str, int], content: bytes) -> tuple[Any, ...]:
     """A row as `_native.ring_end` gives it: the last records, oldest first."""
     written, capacity = head["head"], head["capacity"]
-    kept = min(written, capacity)
-    records = content[HEADER_BYTES : HEADER_BYTES + min(written, capacity) * RECORD_BYTES]
-    turn = written % capacity * RECORD_BYTES if written > capacity else 0
-    dropped = head["dropped"] + written - kept
-    return head["pthread"], head["tid"], written, dropped, head["skipped"], 1, records[turn:] + records[:turn]
+    first = max(written - capacity, 0 if head["mode"] == _STREAM else head["tail"])
+    records = content[HEADER_BYTES : HEADER_BYTES + capacity * RECORD_BYTES]
+    begin, end = (one % capacity * RECORD_BYTES if capacity else 0 for one in (first, written))
+    whole = (
+        records[begin:end] if begin <= end and written - first < capacity else records[begin:] + records[:end]
+    )
+    return head["pthread"], head["tid"], written, head["dropped"] + first, head["skipped"], 1, whole
 
 
 def _last_ns(heads: list[tuple[dict[str, int], bytes]]) -> int:

@@ -86,6 +86,8 @@ class Recorder:
     """Folder of the rings' files, which survive a killed process. "": in memory only."""
     journal: str = ""
     """File beside them for the meaning of interned numbers."""
+    each: bool = False
+    """Keep a record of each of the last calls, also of those that repeat; else these are added up."""
     native: bool = False
     """Record the native frames of conversions and blocks; implies grade deep."""
     every: int = 1
@@ -151,7 +153,8 @@ class Recorder:
         _native.allocations_open(self.blocks is not None)
 
     def _begin_rings(self) -> None:
-        mode = "stream" if self.stream else "sample" if self.every > 1 else "last"
+        last = "last" if self.each else "sums"
+        mode = "stream" if self.stream else "sample" if self.every > 1 else last
         file = self.stream.begin() if self.stream else -1
         _native.ring_begin(self.directory, CAPACITY, mode, self.every, BOTH_CLOCKS, ALL_RINGS_BYTES, file)
         self.running = True

@@ -79,7 +79,11 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
     KIND(STACK, "continuation: val is the number of the native stack that the call before came through") \
     KIND(BYTES, "continuation: the call before made (func 1), copied (2) or shared (3) the val bytes " \
                 "of the array obj") \
-    KIND(GREENLET, "the records from here on are those of greenlet number val; before, of number aux")
+    KIND(GREENLET, "the records from here on are those of greenlet number val; before, of number aux") \
+    KIND(SUM, \
+         "continuation: val more calls are told by the record before, of aux ticks, the last of them at " \
+         "start; of func results, where it is 1, they hold obj logical bytes more, and of the extent " \
+         "lasti (lower half) and refs more; of a GIL record obj is the longest, in ticks")
 
 #define EVENT_KIND(name, meaning) EVENT_##name,
 enum { EVENT_KINDS(EVENT_KIND) };

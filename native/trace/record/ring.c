@@ -21,9 +21,10 @@
 // thread costs more than what most threads record: a first Dask groupby took 1.3 times as long, and reserving
 // the whole file on disk took 4 to 10 ms of a thread's first record.
 //
-// Folding. In mode "last" records of calls side by side are added up once a ring has FIRST_PAGES_RECORDS of
-// them (trace/record/folding.h): the head goes back then. Not in a file, which a crash may leave at any
-// moment.
+// Folding. In mode "sums" records of calls that repeat are added up once a ring has FIRST_PAGES_RECORDS
+// (trace/record/folding.h): the head goes back then. A file may be left at any moment by a crash: while
+// records move its head stands before them, and they count as dropped; `tail` is its first record that is
+// whole.
 //
 // Limits. All rings together stay below total_bytes: a late thread gets a shorter ring, down to
 // LEAST_RECORDS, then none, and its records are counted in ring_refused. System calls only: no malloc.
@@ -53,6 +54,9 @@ int ring_keeps_each;
 
 static uint64_t session_generation, used_bytes, files_made;
 static pthread_key_t ending;
+
+static uint64_t least(uint64_t one, uint64_t other) { return one < other ? one : other; }
+static uint64_t most(uint64_t one, uint64_t other) { return one > other ? one : other; }
 
 // snprintf of short fields does not allocate.
 static void *file_map(size_t bytes) {
@@ -96,6 +100,7 @@ static uint64_t ring_room(size_t *ret_bytes) {
 static void ring_describe(ring *made, uint64_t records) {
     made->records = (event *)((char *)made + RING_HEADER_BYTES);
     made->mask = records - 1;
+    made->fold_at = least(FIRST_PAGES_RECORDS, records / 2);
     made->header.capacity = records;
     made->header.start_ticks = ring_wanted.start_ticks;
     made->header.start_ns = ring_wanted.start_ns;
@@ -176,23 +181,41 @@ static struct {
     uint64_t from, calls;
 } counting;
 
-// Adds up calls that stand side by side; the reader sees an odd `folds` meanwhile.
+// The first record that may be added up: of a call, not of what belongs to it.
+static uint64_t fold_start(ring *own, uint64_t head) {
+    uint64_t capacity = own->header.capacity;
+    own->gone = most(own->gone, head > capacity ? head - capacity : 0);
+    own->header.tail = own->gone;
+    uint64_t from = most(most(own->fold_from, own->gone), head > FOLDING_MOST ? head - FOLDING_MOST : 0);
+    while (from < head && own->records[from & own->mask].flags & EVENT_FLAG_CONTINUATION) {
+        from++;
+    }
+    return from;
+}
+
+// Adds up calls that repeat; the reader sees an odd `folds` while records move.
 static void ring_fold(ring *own) {
-    uint64_t head = own->header.head, capacity = own->header.capacity;
-    uint64_t oldest = head > capacity ? head - capacity : 0;
-    own->gone = oldest > own->gone ? oldest : own->gone;
-    uint64_t from = own->fold_from > own->gone ? own->fold_from : own->gone;
+    uint64_t head = own->header.head, from = fold_start(own, head);
+    folding_ring in = {own->records, own->mask};
+    uint32_t last = 0, kept = from < head ? folding_fold(in, from, head, &last) : 0;
+    own->fold_at = head + least(NEXT_PAGES_RECORDS, own->header.capacity / 4);
+    if (!kept) {
+        return;
+    }
     __atomic_store_n(&own->folds, own->folds + 1, __ATOMIC_SEQ_CST);
-    uint64_t now = folding_fold(own->records, own->mask, from, head);
-    __atomic_store_n(&own->header.head, now, __ATOMIC_SEQ_CST);
+    own->header.dropped += head - from;
+    __atomic_store_n(&own->header.head, from, __ATOMIC_SEQ_CST);
+    folding_write(in, from, kept);
+    __atomic_store_n(&own->header.head, from + kept, __ATOMIC_SEQ_CST);
+    own->header.dropped -= head - from;
     __atomic_store_n(&own->folds, own->folds + 1, __ATOMIC_SEQ_CST);
-    own->fold_from = now < head ? from : now;
+    own->fold_at -= head - from - kept;
+    own->fold_from = kept > FOLDING_MOST / 2 ? from + kept - last : from;
 }
 
 static int ring_may_fold(const ring *own) {
-    uint64_t head = own->header.head;
-    return ring_wanted.mode == RING_LAST && !own->header.mapped && !ring_keeps_each && counting.ring != own &&
-           head >= FIRST_PAGES_RECORDS && head - own->fold_from >= NEXT_PAGES_RECORDS;
+    return ring_wanted.mode == RING_SUMS && !ring_keeps_each && counting.ring != own &&
+           own->header.head >= own->fold_at;
 }
 
 // Room for one record in the calling thread's ring, by the mode of the session; NULL where there is none.
@@ -201,7 +224,9 @@ static event *ring_renew(ring *own) {
         ring_fold(own);
     }
     uint64_t head = own->header.head, capacity = own->header.capacity;
-    uint64_t limit = ring_wanted.mode == RING_LAST ? head + NEXT_PAGES_RECORDS : UINT64_MAX;
+    uint64_t step = least(NEXT_PAGES_RECORDS, capacity / 4);
+    uint64_t limit =
+        ring_wanted.mode == RING_LAST || ring_wanted.mode == RING_SUMS ? head + step : UINT64_MAX;
     if (counting.ring == own) {
         limit = counting.from;
         if (head >= limit) {
@@ -333,6 +358,7 @@ static void forked(void) {
         (ring_thread){.depth = was.depth, .top = was.top, .method = was.method, .greenlet = was.greenlet};
     ring_first = NULL;
     used_bytes = 0;
+    folding_forked();
     if (ring_wanted.mode == RING_STREAM) {
         ring_wanted.mode = RING_LAST;
     }

@@ -26,8 +26,8 @@
     HEADER(uint64_t, magic, "Q", "RING_MAGIC, written last: a file without it is incomplete") \
     HEADER(uint64_t, capacity, "Q", "records that fit into the ring: a power of two") \
     HEADER(uint64_t, head, "Q", "records written since the start; only grows") \
-    HEADER(uint64_t, tail, "Q", "records that the reader has taken (stream)") \
-    HEADER(uint64_t, dropped, "Q", "records that did not fit (stream)") \
+    HEADER(uint64_t, tail, "Q", "records that the reader has taken (stream); the first whole record (sums)") \
+    HEADER(uint64_t, dropped, "Q", "records that did not fit (stream); those that move now (sums)") \
     HEADER(uint64_t, skipped, "Q", "calls from Python that were left out (sample)") \
     HEADER(uint64_t, start_ticks, "Q", "the clock when the session began") \
     HEADER(uint64_t, start_ns, "Q", "CLOCK_MONOTONIC at the same time") \
@@ -47,7 +47,8 @@ typedef struct {
     RING_HEADER(RING_MEMBER)
 } ring_header;
 
-#define RING_MODES(MODE) MODE(OFF) MODE(LAST) MODE(STREAM) MODE(SAMPLE)
+#define RING_MODES(MODE) MODE(OFF) MODE(LAST) MODE(STREAM) MODE(SAMPLE) MODE(SUMS)
+// SUMS: as LAST, but calls that repeat are added up.
 #define RING_MODE(name) RING_##name,
 enum { RING_MODES(RING_MODE) };
 
@@ -62,7 +63,8 @@ typedef struct ring {
     uint32_t parted;     // RING_LEFT, RING_TAKEN: the second one unmaps
     uint32_t greenlet;   // number of the greenlet that wrote the last record; 0: none is known
     struct ring *next;   // borrowed: the list of all rings of the session
-    uint64_t fold_from;  // the next record from which calls side by side may be folded
+    uint64_t fold_from;  // the next record from which calls that repeat may be added up
+    uint64_t fold_at;    // the head at which they are
     uint64_t gone;       // records before this one were overwritten, wherever the head is now
     uint64_t folds;      // odd while records move: the reader copies again
 } ring;

@@ -13,12 +13,12 @@
 static const char *const mode_names[] = {RING_MODES(MODE_NAME)};
 
 static int mode_find(const char *name) {
-    for (int mode = RING_LAST; mode <= RING_SAMPLE; mode++) {
+    for (int mode = RING_LAST; mode <= RING_SUMS; mode++) {
         if (PyOS_stricmp(mode_names[mode], name) == 0) {
             return mode;
         }
     }
-    return error_set(PyExc_ValueError, "mode %s: must be last, stream or sample", name);
+    return error_set(PyExc_ValueError, "mode %s: must be last, sums, stream or sample", name);
 }
 
 static int sizes_check(unsigned long long capacity, unsigned long long every) {
