@@ -324,10 +324,10 @@ def trace(
     `.conversions` are the facts, `.dropped` the number of lost records. `copies=False` looks for no copies;
     `out`: file to save the trace in when the block ends; `keep`: folder in which the last records survive a
     crash (`inspector crash FOLDER`). `cells`: file name -> number of a notebook cell. `told(records,
-    seconds)` is called from a thread of its own, after one second and then twice a second. `mode`: "ring"
-    keeps the last half million records of each thread and adds up calls that repeat; "stream" keeps all, in
-    a file of 64 bytes a record beside `out` (else among the temporary files) until they are read; "sample"
-    keeps one of `every` calls from Python, with all that it called. `native` adds the C functions of each conversion, and those that
+    seconds)` is called from a thread of its own, twice a second. `mode`: "ring" keeps the last half million
+    records of a thread and adds up calls that repeat; "stream" keeps all, in a file of 64 bytes a record
+    beside `out` (else in a temporary file) until they are read; "sample" keeps one of `every` calls from
+    Python, with all that it called. `native` adds the C functions of each conversion, and those that
     allocated a copy's memory; it implies grade "deep". `pointers` also hooks calls through function pointers
     that libraries got from dlsym and keep in their data: in the named modules; if none is named (or ctypes or
     cffi is), in libraries that import nothing of Python. Raises unknown-module, trace-running, bad-option.

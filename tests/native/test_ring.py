@@ -145,7 +145,7 @@ def test_threads_beyond_the_total_get_less_and_then_nothing() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"mode": "first"}, "last, stream or sample"),
+        ({"mode": "first"}, "last, sums, stream or sample"),
         ({"capacity": 100}, "power of two"),
         ({"capacity": 32}, "power of two"),
         ({"every": 0}, "at least 1"),

@@ -18,11 +18,9 @@ class Told(NamedTuple):
 
 def told_by(events: Events, results: Rows) -> Told:
     """`results`: rows of SPAN records."""
-    records, (rows, _) = events.records, events.sums()
+    records = events.records
     times, logical, extent = len(results), records["start"][results].sum(), records["aux"][results].sum()
-    behind = np.searchsorted(rows, results)
-    sums = _of_their_calls(events, rows, results, behind)
-    for result, row in sums:
+    for result, row in _of_their_calls(events, results):
         one, of_each = records[row], records[result]
         alone = one["func"] == 1
         times += int(one["val"])
@@ -31,10 +29,12 @@ def told_by(events: Events, results: Rows) -> Told:
     return Told(times, int(logical), int(extent))
 
 
-def _of_their_calls(events: Events, rows: Rows, results: Rows, behind: Rows) -> list[tuple[int, int]]:
-    """(result, the SUM of its call), where there is one: the next SUM, if no other call begins before it."""
+def _of_their_calls(events: Events, results: Rows) -> list[tuple[int, int]]:
+    """(result, the SUM of its call), where it has one: the next, if its call stands before the result."""
+    rows, of = events.sums()
+    behind = np.searchsorted(rows, results)
     near = behind < len(rows)
-    near[near] = events.head_number()[rows[behind[near]]] == events.head_number()[results[near]]
+    near[near] = of[behind[near]] < results[near]
     return list(zip(results[near].tolist(), rows[behind[near]].tolist(), strict=True))
 
 

@@ -86,8 +86,8 @@ class Belonging:
 
     def _may_be_later(self, near: Rows) -> bool:
         """Whether a call without a record of its own may have come after the last of these results."""
-        last = int(self._events.added_up().max(initial=0))
-        return bool(len(self._events.added_up())) and (not len(near) or int(self._ended()[near[-1]]) <= last)
+        later = self._events.added_up()
+        return bool(len(later)) and (not len(near) or int(self._ended()[near[-1]]) <= int(later.max()))
 
     def _reported_in_part(self, x: int, row: reported_spans.Row) -> ByteEvidence | None:
         """What the call that returned the object implies for further blocks, if it has too many to report."""

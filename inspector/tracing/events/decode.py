@@ -105,6 +105,7 @@ class Events:
     host_sites: dict[int, HostSite | Unknown] = field(default_factory=dict)
     """Number in a STACK record -> the line of a host."""
     host_lines: HostLines = NO_LINES
+    _sums: tuple[Rows, Rows] | None = field(init=False, default=None)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -128,19 +129,16 @@ class Events:
 
     def sums(self) -> tuple[Rows, Rows]:
         """(records that tell of further calls, the record of the first call of each)."""
-        rows = self.of_kind("SUM")
-        heads = np.flatnonzero(~self.flagged("CONTINUATION")) if len(rows) else rows
-        return rows, heads[np.searchsorted(heads, rows, side="right") - 1] if len(rows) else rows
-
-    def head_number(self) -> Rows:
-        """The number of the call that each record belongs to."""
-        found: Rows = np.cumsum(~self.flagged("CONTINUATION"))
-        return found
+        if self._sums is None:
+            rows = self.of_kind("SUM")
+            heads = np.flatnonzero(~self.flagged("CONTINUATION")) if len(rows) else rows
+            self._sums = rows, heads[np.searchsorted(heads, rows, side="right") - 1] if len(rows) else rows
+        return self._sums
 
     def added_up(self) -> Rows:
         """Ticks at the last call of each kind that has no record of its own; empty: each call has one."""
-        rows: Rows = self.records["start"][self.of_kind("SUM")]
-        return rows
+        ticks: Rows = self.records["start"][self.sums()[0]]
+        return ticks
 
     def all_ns(self) -> Rows:
         """Nanoseconds of the calls that each record tells."""

@@ -69,7 +69,7 @@ class Blocks:
         self._stop = self._start + self._rows["val"]
         self._first = _first_given(self._rows)
         self._packages: frozenset[str] | None = None
-        self.lacks_some = bool(events.dropped or len(events.of_kind("SUM")))
+        self.lacks_some = bool(events.dropped or len(events.sums()[0]))
         """Blocks without a record of their own."""
 
     def giver(self, result: Any, call: Any) -> str | Unknown:

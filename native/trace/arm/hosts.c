@@ -69,7 +69,10 @@ static PyObject *hosts_arm(PyObject *module, PyObject *paths) {
     return take(armed);
 }
 
-static PyObject *hosts_disarm(PyObject *module, PyObject *unused) { return got_restored(GOT_LOOKUP); }
+static PyObject *hosts_disarm(PyObject *module, PyObject *unused) {
+    ring_keeps_each = 0;
+    return got_restored(GOT_LOOKUP);
+}
 
 PART_FUNCTIONS(hosts, {"hosts_arm", hosts_arm, METH_O, NULL},
                {"hosts_disarm", hosts_disarm, METH_NOARGS, NULL})

@@ -17,19 +17,12 @@
 // Limits. An equal hash is taken for equality: 64 bits, of at most FOLDING_MOST calls.
 // SPDX-License-Identifier: MIT
 #include "trace/record/folding.h"
-#include "trace/record/shapes.h"
+#include "trace/record/repeated.h"
 
 #include <string.h>
 
-enum { BACK = 16, NEAR = 8, PLACES_MAX = 256, TICKS_SHIFT = 10 };
-enum { OWN_COUNT = EVENT_FLAG_ERROR | EVENT_FLAG_CONTINUATION | EVENT_FLAG_ENTRY | EVENT_FLAG_DEEP };
+enum { BACK = 16, NEAR = 8, PLACES_MAX = 256 };
 enum { BARRIER = UINT8_MAX + 1 };
-
-// What the record of a call tells beyond itself. Without `times` the rest is not set.
-typedef struct {
-    uint64_t times, ticks, bytes, extent, last;
-    uint16_t results;
-} sum;
 
 typedef struct {
     uint64_t hash, blocks; // of all its records; of its blocks alone
@@ -63,33 +56,7 @@ static inline event *record_of(uint32_t number) {
 
 static inline event *record_at(uint32_t at) { return record_of(work.numbers[at]); }
 
-static uint64_t ticks_of(const event *record) {
-    return (uint64_t)record->duration << (record->flags & EVENT_FLAG_COARSE ? TICKS_SHIFT : 0);
-}
-
 static inline int is_head(const event *record) { return !(record->flags & EVENT_FLAG_CONTINUATION); }
-
-static sum sum_read(const event *record) {
-    return (sum){.times = record->val,
-                 .ticks = record->aux,
-                 .bytes = record->obj,
-                 .extent = (uint64_t)(uint32_t)record->refs << 32 | (uint32_t)record->lasti,
-                 .last = record->start,
-                 .results = record->func};
-}
-
-static event sum_record(const sum *of, uint8_t depth) {
-    return (event){.kind = EVENT_SUM,
-                   .flags = EVENT_FLAG_CONTINUATION,
-                   .depth = depth,
-                   .val = of->times,
-                   .aux = of->ticks,
-                   .obj = of->bytes,
-                   .lasti = (int32_t)(of->extent & UINT32_MAX),
-                   .refs = (int32_t)(of->extent >> 32),
-                   .start = of->last,
-                   .func = of->results};
-}
 
 // ----- adding ---------------------------------------------------------------------------------------
 
@@ -114,14 +81,6 @@ static inline void add_results(sum *all, uint32_t number) {
     all->results = results;
 }
 
-static void add_known(sum *all, const sum *known, int is_gil) {
-    all->times += known->times;
-    all->ticks += known->ticks;
-    all->bytes += is_gil ? 0 : known->bytes;
-    all->extent += known->extent;
-    all->last = known->last > all->last ? known->last : all->last;
-}
-
 // Adds a call's own record, and what else is known of it, to the one at `to`.
 static inline void add_record(uint32_t to, uint32_t number, const sum *known /* or NULL */) {
     sum *all = &work.sums[to];
@@ -130,10 +89,10 @@ static inline void add_record(uint32_t to, uint32_t number, const sum *known /* 
         *all = (sum){.times = 0};
     }
     all->times += 1 + (head->flags & EVENT_FLAG_REPEATED ? (uint64_t)head->refs : 0);
-    all->ticks += ticks_of(head);
+    all->ticks += sum_ticks(head);
     all->last = head->start > all->last ? head->start : all->last;
     if (known) {
-        add_known(all, known, head->kind == EVENT_GIL);
+        sum_add(all, known, head->kind == EVENT_GIL);
     }
     if (__builtin_expect(head->kind == EVENT_GIL, 0)) {
         add_gil(all, head, known);
@@ -363,23 +322,6 @@ static uint32_t take(uint32_t number) {
 
 // ----- writing --------------------------------------------------------------------------------------
 
-// Whether a record of the C API tells its sum by itself; then it does.
-static int tell_by_itself(event *record, const sum *of) {
-    uint64_t more = of->times + (record->flags & EVENT_FLAG_REPEATED ? (uint64_t)record->refs : 0);
-    if (record->kind != EVENT_CAPI || record->flags & OWN_COUNT || more > INT32_MAX) {
-        return 0;
-    }
-    uint64_t ticks = ticks_of(record) + of->ticks;
-    record->refs = (int32_t)more;
-    record->flags = (uint16_t)((record->flags & ~EVENT_FLAG_COARSE) | EVENT_FLAG_REPEATED);
-    if (ticks > UINT32_MAX) {
-        ticks >>= TICKS_SHIFT;
-        record->flags |= EVENT_FLAG_COARSE;
-    }
-    record->duration = ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
-    return 1;
-}
-
 // Copies what stays; a sum stands behind the call's other records. Returns how many there are.
 static uint32_t keep(void) {
     uint32_t kept = 0;
@@ -389,17 +331,17 @@ static uint32_t keep(void) {
         const event *record = record_at(at);
         if (is_head(record)) {
             if (of) {
-                work.kept[kept++] = sum_record(of, depth);
+                work.kept[kept++] = sum_as_record(of, depth);
             }
             of = work.sums[at].times ? &work.sums[at] : NULL;
             depth = record->depth;
         }
         work.kept[kept] = *record;
-        of = is_head(record) && of && tell_by_itself(&work.kept[kept], of) ? NULL : of;
+        of = is_head(record) && of && sum_told_by_itself(&work.kept[kept], of) ? NULL : of;
         kept++;
     }
     if (of) {
-        work.kept[kept++] = sum_record(of, depth);
+        work.kept[kept++] = sum_as_record(of, depth);
     }
     return kept;
 }

@@ -1,10 +1,10 @@
-// The shape of a recorded call: what a report says of it but values, addresses, times and sizes.
+// What is known of calls that repeat: their shape, and the sum of those that have no record of their own.
 //
-// A word for each record, and one for its blocks: which of them lie in which, and which objects are the same. An
-// allocation in whose memory the result lies, or a result that is an argument's memory, belongs to the shape.
+// A shape is what a report says of a call but values, addresses, times and sizes: a word for each record,
+// and one for its blocks: which of them lie in which, and which objects are the same.
 // SPDX-License-Identifier: MIT
-#ifndef INSPECTOR_SHAPES_H
-#define INSPECTOR_SHAPES_H
+#ifndef INSPECTOR_REPEATED_H
+#define INSPECTOR_REPEATED_H
 
 #include "trace/record/event.h"
 
@@ -20,7 +20,8 @@ static inline uint64_t shape_pair(uint32_t low, uint32_t high) { return (uint64_
 // Words at once: their products do not wait for each other.
 static inline uint64_t shape_words(uint64_t one, uint64_t two, uint64_t three, uint64_t four) {
     uint64_t sum = (one ^ one >> 27) * 0xD6E8FEB86659FD93ULL + (two ^ two >> 29) * 0xA0761D6478BD642FULL +
-                   (three ^ three >> 31) * 0xE7037ED1A0B428DBULL + (four ^ four >> 33) * 0x8EBC6AF09C88C6E3ULL;
+                   (three ^ three >> 31) * 0xE7037ED1A0B428DBULL +
+                   (four ^ four >> 33) * 0x8EBC6AF09C88C6E3ULL;
     return sum ^ sum >> 32;
 }
 
@@ -113,6 +114,68 @@ static inline void shape_add(shape_blocks *to, const event *record) {
     } else if (record->kind == EVENT_ALLOCATION) {
         shape_add_block(to, 0, record->obj, record->obj + record->val);
     }
+}
+
+// ----- sums -----------------------------------------------------------------------------------------
+
+enum { SUM_TICKS_SHIFT = 10 };
+enum { SUM_APART = EVENT_FLAG_ERROR | EVENT_FLAG_CONTINUATION | EVENT_FLAG_ENTRY | EVENT_FLAG_DEEP };
+
+// What the record of a call tells beyond itself. Without `times` the rest is not set.
+typedef struct {
+    uint64_t times, ticks, bytes, extent, last;
+    uint16_t results;
+} sum;
+
+static inline uint64_t sum_ticks(const event *record) {
+    return (uint64_t)record->duration << (record->flags & EVENT_FLAG_COARSE ? SUM_TICKS_SHIFT : 0);
+}
+
+static inline sum sum_read(const event *record) {
+    return (sum){.times = record->val,
+                 .ticks = record->aux,
+                 .bytes = record->obj,
+                 .extent = (uint64_t)(uint32_t)record->refs << 32 | (uint32_t)record->lasti,
+                 .last = record->start,
+                 .results = record->func};
+}
+
+static inline event sum_as_record(const sum *of, uint8_t depth) {
+    return (event){.kind = EVENT_SUM,
+                   .flags = EVENT_FLAG_CONTINUATION,
+                   .depth = depth,
+                   .val = of->times,
+                   .aux = of->ticks,
+                   .obj = of->bytes,
+                   .lasti = (int32_t)(of->extent & UINT32_MAX),
+                   .refs = (int32_t)(of->extent >> 32),
+                   .start = of->last,
+                   .func = of->results};
+}
+
+static inline void sum_add(sum *all, const sum *known, int is_gil) {
+    all->times += known->times;
+    all->ticks += known->ticks;
+    all->bytes += is_gil ? 0 : known->bytes;
+    all->extent += known->extent;
+    all->last = known->last > all->last ? known->last : all->last;
+}
+
+// Whether a record of the C API tells its sum by itself; then it does.
+static inline int sum_told_by_itself(event *record, const sum *of) {
+    uint64_t more = of->times + (record->flags & EVENT_FLAG_REPEATED ? (uint64_t)record->refs : 0);
+    if (record->kind != EVENT_CAPI || record->flags & SUM_APART || more > INT32_MAX) {
+        return 0;
+    }
+    uint64_t ticks = sum_ticks(record) + of->ticks;
+    record->refs = (int32_t)more;
+    record->flags = (uint16_t)((record->flags & ~EVENT_FLAG_COARSE) | EVENT_FLAG_REPEATED);
+    if (ticks > UINT32_MAX) {
+        ticks >>= SUM_TICKS_SHIFT;
+        record->flags |= EVENT_FLAG_COARSE;
+    }
+    record->duration = ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
+    return 1;
 }
 
 #endif
