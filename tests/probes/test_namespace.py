@@ -162,6 +162,17 @@ def test_what_a_view_keeps_beyond_itself_is_told() -> None:
     assert found.kept_bytes == 1_199_920
 
 
+def test_a_frame_whose_index_is_large_is_not_told_to_copy_itself() -> None:
+    """The copy keeps the same index: `df.copy()` freed nothing of what it was told to free."""
+    pd = pytest.importorskip("pandas")
+    index = pd.MultiIndex.from_arrays([np.random.rand(9_000), np.random.rand(9_000)])
+    frame = pd.DataFrame({"a": np.zeros(9_000)}, index=index)
+    del index
+    (answer,) = (one for one in namespace({"frame": frame}, history={}).answers if one.slug == "keeps-base")
+    assert answer.text.endswith(" that no name shows: its index, or a larger frame that it shows a part of.")
+    assert answer.do == ""
+
+
 def test_history_keeps_only_what_no_name_shows() -> None:
     big, other = np.zeros(100_000), np.ones(50_000)
     found = namespace(

@@ -12,8 +12,10 @@ from inspector.verdicts.answers.words import answer, code, listed
 LEAST_BYTES = 100_000
 """Fewer bytes are not worth a sentence."""
 MOST_NAMED = 3
-COPIED = ("ndarray", "Series", "DataFrame")
+COPIED = ("ndarray",)
 """Types whose `.copy()` keeps nothing else alive."""
+INDEXED = ("Series", "DataFrame")
+"""Their `.copy()` keeps the same index, which may be what no name shows."""
 
 
 def with_answers(table: Namespace) -> Namespace:
@@ -76,7 +78,9 @@ def _bases(table: Namespace) -> Iterator[Answer]:
     row = next((row for row in table.kept if row.by == "base"), None)
     shown = next((one.bytes for one in table.rows if row is not None and one.name == row.place), 0)
     if row is not None and row.bytes >= LEAST_BYTES and isinstance(shown, int) and row.bytes > shown:
-        copy = f"{row.place}.copy()" if row.type_name.partition(" ")[0] in COPIED else ""
-        instead = f"; {code(copy)} would keep {size(shown)}" if copy else ""
+        kind = row.type_name.partition(" ")[0]
+        copy = f"{row.place}.copy()" if kind in COPIED else ""
+        instead = ": its index, or a larger frame that it shows a part of" if kind in INDEXED else ""
+        instead = f"; {code(copy)} would keep {size(shown)}" if copy else instead
         text = f"{code(row.place)} keeps {size(row.bytes)} that no name shows{instead}."
         yield answer("keeps-base", text, "namespace.kept", about=(row.place,), do=copy, costs_bytes=row.bytes)
