@@ -77,7 +77,7 @@ class Touch:
 
     @property
     def is_of_import(self) -> bool:
-        """Whether the body of an installed or a standard module, or the import of an extension, made the call."""
+        """Whether the body of an installed or standard module, or an extension's import, made the call."""
         file = "" if isinstance(self.site.file, Unknown) else self.site.file
         is_installed = "-packages/" in file or "/lib/python3" in file
         is_body = is_installed and self.site.function == "<module>"
