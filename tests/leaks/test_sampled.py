@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -278,3 +279,10 @@ print(grew.report.answers)
 def test_what_is_imported_in_the_block_is_sampled_too() -> None:
     """Only libraries that were loaded before it were hooked: 40 MB had no line."""
     assert "asked for 60 MB in 5 blocks of 12 MB (_ctypes)" in printed("-c", LOADED_MEANWHILE)
+
+
+def test_an_import_that_fails_shows_no_frame_of_this_tool() -> None:
+    with pytest.raises(ModuleNotFoundError) as caught, Sampled(), Sampled():
+        import no_such_module_at_all  # type: ignore[import-not-found]  # noqa: F401
+    files = [entry.path for entry in caught.traceback]
+    assert [Path(str(file)).name for file in files] == [Path(__file__).name]

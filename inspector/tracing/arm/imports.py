@@ -45,6 +45,9 @@ class ImportWatch:
         self._depth += 1
         try:
             return self._original(name, import_)
+        except BaseException as error:
+            error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next  # no frame of this tool
+            raise
         finally:
             if self._is_open and (self._depth == 1 or self._wanted(name)):
                 self._done()  # imports made by `done` belong to the same import
