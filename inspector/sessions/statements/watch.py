@@ -144,6 +144,8 @@ class StatementWatch:
             if running is not None:
                 self._close(self._open.pop(id(frame)), frame, value)
             return False
+        if is_expression(frame):  # 3.11 tells its lines whatever its call was answered
+            return True
         written = self._source(frame).at(frame.f_lineno)
         if running is not None:
             if written == running.written and frame.f_lineno != written.line:

@@ -192,8 +192,8 @@ def _root(node: ast.expr | None) -> str:
 
 @lru_cache(1024)
 def written_as(text: str, name: str) -> str:
-    """The longest path by constants that begins with `name`, if a statement has the name only there:
-    "df['a']" of `np.asarray(df['a'])`; else the name."""
+    """The longest path by constants that begins with `name` and ends with an item, if a statement has the
+    name only there: "df['a']" of `df['a'].to_numpy()`; else the name."""
     try:
         with quietly():
             tree = ast.parse(text)
@@ -201,7 +201,7 @@ def written_as(text: str, name: str) -> str:
         return name
     paths = [one for one in ast.walk(tree) if isinstance(one, (ast.Name, ast.Attribute, ast.Subscript))]
     written = [ast.unparse(one) for one in paths if _is_path(one)]
-    longer = [one for one in written if one.startswith(f"{name}[")]
+    longer = [one for one in written if one.startswith(f"{name}[") and one.endswith("]")]
     return longer[0] if written.count(name) == 1 and longer else name
 
 

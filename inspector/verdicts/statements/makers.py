@@ -22,6 +22,13 @@ _TAKES: Final = frozenset((
 ))  # fmt: skip
 """Functions whose new memory has their argument's elements, in whatever type or layout."""
 
+_RETURN: Final = frozenset((
+    "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite", "require",
+    "astype", "atleast_1d", "atleast_2d", "atleast_3d", "as_tensor", "to", "contiguous", "bytes", "asformat",
+    "tocsr", "tocsc", "tocoo", "tobsr", "ensure_index",
+))  # fmt: skip
+"""Functions that return their argument where it is already what they would make of it; they write nothing."""
+
 _NUMBERS: Final = re.compile(r" (?:u?int|float|complex)\d+ \(")
 
 
@@ -47,6 +54,11 @@ def telling(value: Bound, made: Sequence[ByteEvidence]) -> list[Copy]:
 def proved(value: Bound, copied: Sequence[Copy]) -> bool:
     """Whether these calls prove a copy: that elements which are all the same equal others does not."""
     return any(not value.uniform or copy.function.rpartition(".")[2] in _TAKES for copy in copied)
+
+
+def returns_its_argument(copy: Copy) -> bool:
+    """Whether a call that returned its argument left it as it was."""
+    return copy.function.rpartition(".")[2] in _RETURN
 
 
 def _is_guess(copy: Copy) -> bool:

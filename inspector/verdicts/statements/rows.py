@@ -10,7 +10,7 @@ from inspector.facts.statements import OBJECTS, Bound, Did, Inside, Operator, St
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.advice.told import instead
 from inspector.verdicts.copies import copies, judged
-from inspector.verdicts.statements.makers import makers, proved, telling
+from inspector.verdicts.statements.makers import makers, proved, returns_its_argument, telling
 from inspector.verdicts.statements.operators import by_weight, did_of, inside, maker, not_torchs, together
 from inspector.verdicts.statements.reasons import brief, narrows, of_items, of_parts
 from inspector.verdicts.statements.selections import selection
@@ -258,11 +258,13 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
         row = _row(seen.written, "", whole, "", made, made if whole == "copied" else 0, "", True, 1)
         return [_with(seen, row, () if whole == "copied" else _inside(seen, copied))]
     fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
-    named = sorted((one for one in found if _names(seen.written, one)), key=lambda one: -one.span_bytes)
+    named = sorted((one for one in found if _names(seen.written, one)), key=_by_weight)
     first = next(iter([*named, *copied, *fresh]), None)
     if first is None and not (seen.losses or seen.calls or seen.materialized):
         return []
     did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]
+    if first is not None and did == "in place" and returns_its_argument(first):
+        did = "same object"
     size = 0 if first is None else first.copied_bytes or first.span_bytes
     row = _row(
         seen.written, "", did, "", size, size if did == "copied" else 0,
@@ -271,6 +273,11 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
     )  # fmt: skip
     inside = _inside(seen, [copy for copy in copied if copy is not first])
     return [_with(seen, row, inside)]
+
+
+def _by_weight(copy: Copy) -> tuple[bool, int]:
+    """What made bytes before what only showed some, the largest first."""
+    return copy.verdict not in ("copied", "computed", "made"), -copy.span_bytes
 
 
 def _with(seen: _Seen, row: Statement, inside: tuple[Inside, ...]) -> Statement:

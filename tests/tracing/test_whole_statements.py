@@ -1,0 +1,58 @@
+"""A row is about its whole statement: a comprehension's list, the call that made bytes, the object as written."""
+
+# SPDX-License-Identifier: MIT
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import inspector
+
+
+def rows(text: str, folder: Path) -> dict[int, Any]:
+    path = folder / "app.py"
+    path.write_text(text)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    with inspector.trace() as trace:
+        exec(compile(text, str(path), "exec"), names)
+    return {row.site.line: row for row in trace.statements.rows if row.site.file == str(path)}
+
+
+@pytest.mark.libraries
+def test_a_list_of_a_comprehension_is_counted_once(tmp_path: Path) -> None:
+    """Its passes are no passes of the statement; what torch arms made them more than are looked at."""
+    pytest.importorskip("torch", reason="cannot be installed on this Python")
+    text = (
+        "import numpy as np\nimport torch\nfrom PIL import Image\n"
+        "i = [Image.new('RGB', (320, 240), (n, 2 * n, 3 * n)) for n in range(8)]\n"
+        "a = [np.asarray(one) for one in i]\n"
+    )
+    row = rows(text, tmp_path)[5]
+    assert (row.target, row.bytes) == ("a", 8 * 3 * 320 * 240)
+
+
+@pytest.mark.core
+def test_what_returns_its_argument_writes_nothing(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\na = np.ones(1000)\nprint(np.asarray(a).sum() > 5)\n"
+        "np.add(a, 1, out=a)\nprint(np.ascontiguousarray(a).shape)\n"
+    )
+    found = rows(text, tmp_path)
+    assert [found[line].verdict for line in (3, 4, 5)] == ["same object", "in place", "same object"]
+
+
+@pytest.mark.core
+def test_a_statement_without_a_value_is_told_by_the_call_that_made_bytes(tmp_path: Path) -> None:
+    text = "import numpy as np\na = np.ones((300, 400))\nprint(a.transpose(1, 0).astype('f4').sum() > 5)\n"
+    row = rows(text, tmp_path)[3]
+    assert (row.verdict, row.bytes) == ("copied", 480_000)
+
+
+@pytest.mark.libraries
+def test_a_view_is_of_the_column_and_not_of_its_method(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\nimport pandas as pd\nd = pd.DataFrame({'a': np.arange(5000.0), 'b': 'x'})\n"
+        "v = d['a'].to_numpy()\nw = d['a'].values\n"
+    )
+    found = rows(text, tmp_path)
+    assert [(found[line].verdict, found[line].of) for line in (4, 5)] == [("view", "d['a']")] * 2
