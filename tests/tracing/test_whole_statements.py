@@ -1,4 +1,4 @@
-"""A row is about its whole statement: a comprehension's list, the call that made bytes, the object as written."""
+"""A row is about its whole statement: a comprehension's list, the call that made bytes."""
 
 # SPDX-License-Identifier: MIT
 from pathlib import Path
