@@ -70,7 +70,7 @@ def _largest(copied: list[tuple[int, HostLine, Converted]], language: str) -> An
     more = f" {len(copied) - 1} more copied {size(rest)}." if rest else ""
     what = f"{given} of {one.given.length:,} → {became}"
     as_ = f"{one.times} blocks, the largest" if one.times > 1 else "one block:"
-    text = f"Line {line.inside.line} copied {size(bytes_)} to {to}, as {as_} {what}.{more}"
+    text = f"L{_place(line)[1:]} copied {size(bytes_)} to {to}, as {as_} {what}.{more}"
     return answer("host-copied", text, LINES, costs_bytes=bytes_)
 
 
@@ -86,10 +86,16 @@ def _one_by_one(slow: list[tuple[HostLine, Converted]]) -> Answer:
     more = f" {len(slow)} lines do so: {total}." if len(slow) > 1 else ""
     calls = f"{one.calls:,} calls, " if one.calls else ""
     text = (
-        f"Line {line.inside.line}: {sides}, {' → '.join(amounts)}, element by element, "
+        f"L{_place(line)[1:]}: {sides}, {' → '.join(amounts)}, element by element, "
         f"{calls}{_took(one.ns)}.{more}"
     )
     return answer("host-one-by-one", text, LINES, costs_bytes=ours.length)
+
+
+def _place(line: HostLine) -> str:
+    """ "line 3"; "line 3 of lib.R" where the statement is in another file."""
+    name, of_statement = (one.file.rpartition("/")[2] for one in (line.inside, line.statement))
+    return f"line {line.inside.line}" if name == of_statement else f"line {line.inside.line} of {name}"
 
 
 def _took(ns: int) -> str:
@@ -108,7 +114,7 @@ def _lost(lost: list[tuple[HostLine, ValueChange]], language: str) -> Answer:
     least = (
         f"{len(lost)} {'loss' if len(lost) == 1 else 'losses'} in {counted(len(lines), 'line')} of {language}"
     )
-    text = f"{least}, the first in line {line.inside.line}{where}: {_said(change)}."
+    text = f"{least}, the first in {_place(line)}{where}: {_said(change)}."
     return answer("host-lost", text, LINES)
 
 
@@ -119,7 +125,7 @@ def _said(change: ValueChange) -> str:
 def advice(found: HostLines) -> tuple[Answer, ...]:
     """What to write instead, by line."""
     rows = [
-        answer("host-advice", text, LINES, do=f"line {line.inside.line}")
+        answer("host-advice", text, LINES, do=_place(line))
         for line in found.lines
         for one in line.conversions
         for text in _better(line, one)
@@ -178,4 +184,6 @@ def _argument(line: HostLine) -> str:
     """The name that was handed over, as it is written; "x" where it is no single name."""
     found = re.search(rf"\b{re.escape(line.called)}\(([\w.$]+)\)", line.inside.text) if line.called else None
     found = found or re.search(r"<- *([A-Za-z.][\w.$]*)$", line.inside.text)
+    if len(calls := re.findall(r"\$\w+\(([^()]*)\)", line.inside.text)) == 1:  # np$mean(v)
+        found = found or re.fullmatch(r"([A-Za-z.][\w.$]*)", calls[0])
     return found[1] if found else "x"

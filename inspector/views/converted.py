@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
+from dataclasses import replace
 
 from inspector.facts.amounts import counted, size
 from inspector.facts.converted import Converted, HostLine, HostLines, HostPlace, HostSide, ValueChange
@@ -79,6 +80,14 @@ def _rows(lines: list[HostLine], language: str, longest: int) -> Iterator[Row]:
         yield from _of_line(line, language, longest, 2 if inner else 0)
 
 
+def _named(line: HostLine) -> HostPlace:
+    """Its inner place; one in another file than the statement has the name of that file."""
+    name, of_statement = (one.file.rpartition("/")[2] for one in (line.inside, line.statement))
+    if name == of_statement:
+        return line.inside
+    return replace(line.inside, text=f"{name}  {line.inside.text}")
+
+
 def _placed(place: HostPlace, indent: int, rest: Row = ()) -> Row:
     number = str(place.line) if place.line else "?"
     room = _room(rest) - indent
@@ -102,7 +111,7 @@ def _of_line(line: HostLine, language: str, longest: int, indent: int) -> Iterat
         sides = whole if is_whole else f"{_sides(one)}{_times(one)}"
         said = (Span(f" {way}  ", "dim"), Span(clipped(sides, WIDTH - 22 - LEAST_SOURCE)))
         if first:
-            yield _placed(line.inside, indent, said)
+            yield _placed(_named(line), indent, said)
         elif not is_whole:
             yield (Span(" " * (6 + _room(said))), *said)
         first = False

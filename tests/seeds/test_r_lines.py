@@ -196,6 +196,25 @@ def test_what_posixct_does_not_keep(tmp_path: Path) -> None:
     )
 
 
+SOURCED = """library(reticulate)
+source("inner.R")
+x <- runif(5000)
+m <- mean_of(x)
+"""
+INNER = """mean_of <- function(v) {
+  py_to_r(import("statistics", convert = FALSE)$fmean(v))
+}
+"""
+
+
+def test_a_line_of_a_sourced_file_has_the_name_of_that_file(tmp_path: Path) -> None:
+    (tmp_path / "inner.R").write_text(INNER)
+    screen = " ".join(traced(tmp_path, SOURCED).stdout.split())
+    assert "Line 2 of inner.R: 5,000 doubles became a list" in screen
+    assert "4 m <- mean_of(x) 2 inner.R" in screen
+    assert "line 2 of inner.R array(v): Python shares that array's 40 kB, no loop" in screen
+
+
 FRAMES = """library(reticulate)
 py_run_string("import pandas as pd")
 s <- py_eval("pd.DataFrame({'n': [1, 2], 's': pd.to_timedelta([1, 2], unit='s')})")
