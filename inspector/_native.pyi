@@ -1234,6 +1234,7 @@ def ledger_unhooked(functions: list[int], types: list[type], /) -> list[str]:
     """Names of what Python can call of these functions' libraries without a hook, while the ledger is open.
 
     `types`: those watched; one of which an instance called by its own pointer died is told too.
+    "weakref": a function that a weak reference calls.
     """
 
 # native/watch/breakpoint_guard.c

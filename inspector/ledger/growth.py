@@ -63,7 +63,7 @@ def _drifts(
 ) -> tuple[list[tuple[_native.Subject, Drift]], list[Drift]]:
     """Of objects that existed before, each with its drift; of new ones."""
     runs = max((first + len(counts) - 1 for _, _, first, counts in rows), default=0)
-    kept = [row for row in rows if row[2] == 0]
+    kept = [row for row in rows if row[2] == 0 and not _is_small(row)]
     by_run: dict[str, dict[int, list[_native.UnexplainedRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row[2]:
@@ -77,6 +77,11 @@ def _drifts(
         [(subject, one) for subject, one in moved if _is_open(one) and len(one.changes) >= least],
         [one for one in _grown(grown, found) if len(one.changes) >= least],
     )
+
+
+def _is_small(row: _native.UnexplainedRow) -> bool:
+    """Whether it is a small int that all code shares: what keeps it may be known to no collector, as (3,)."""
+    return row[1] == "int" and _count(row[0]) >= SHARED
 
 
 def _grown(grown: dict[str, dict[int, list[_native.UnexplainedRow]]], found: dict[int, Drift]) -> list[Drift]:

@@ -20,6 +20,8 @@ PURE: Final = "it has no native code: no extension module of it is loaded"
 PUT_BACK: Final = "other code put its hooks back before the block ended"
 PASSED_BY: Final = "it was loaded past Python's import system, which announces new modules"
 FULL: Final = "this process has used all its trampolines: ask in a new process"
+CALLBACK: Final = "weakref"
+"""What `ledger_unhooked` tells for a function that a weak reference calls."""
 _LEFT_NONE: Final = -1
 """Number of a callable for which no trampoline was left."""
 _MAKERS: Final = ("PyType_FromSpec", "PyType_FromModuleAndSpec", "PyCMethod_New")
@@ -105,6 +107,8 @@ def _one(
     made -= sum(armed.made_by_imports.get(file, 0) for file in own)
     is_watched = bool(functions or slots)
     seen = sum(calls.get(number, 0) for number in functions)
+    unhooked = _unhooked(pattern, functions, armed) if seen else []
+    unnamed, callbacks = unhooked.count(""), unhooked.count(CALLBACK)
     return WatchedModule(
         module=pattern,
         functions=len(functions),
@@ -112,19 +116,22 @@ def _one(
         calls=seen,
         uses=sum(slots),
         why="" if is_watched or not pattern else _why(pattern, armed),
-        made=max(0, made),
-        unhooked=_unhooked(pattern, functions, armed) if seen else (),
+        made=max(0, made - callbacks),
+        unhooked=tuple(sorted(set(unhooked) - {CALLBACK, "" if unnamed <= callbacks else CALLBACK})),
     )
 
 
-def _unhooked(pattern: str, functions: set[int], armed: Armed) -> tuple[str, ...]:
-    """What Python can call of the same libraries and no hook sees: made meanwhile, or kept out of sight."""
+def _unhooked(pattern: str, functions: set[int], armed: Armed) -> list[str]:
+    """What Python can call of the same libraries and no hook sees: made meanwhile, or kept out of sight.
+
+    CALLBACK: one that a weak reference calls, as those without a name of pybind11.
+    """
     addresses = [_native.calls_function(number) for number in functions]
     places = zip(armed.found.callables, armed.found.modules, strict=True)
     own = {id(one) for one, module in places if not pattern or fits(module, pattern)}
     types = [kind for kind in armed.found.types if id(kind) in own]
-    names = set(_native.ledger_unhooked(addresses, types))
-    return tuple(sorted(name for name in names if not name.endswith(CALLED_ASKEW)))
+    names = _native.ledger_unhooked(addresses, types)
+    return [name for name in names if not name.endswith(CALLED_ASKEW)]
 
 
 def _why(pattern: str, armed: Armed) -> str:

@@ -43,7 +43,7 @@ def partly(seen: Iterable[WatchedModule]) -> InspectorError | None:
     first = next((one for one in seen if one.module and one.unseen), None)
     if first is None:
         return None
-    names = ", ".join(first.unhooked[:NAMED])
+    names = ", ".join(name or "a function without a name" for name in first.unhooked[:NAMED])
     return InspectorError(
         f"{first.module}: {counted(first.unseen, 'type or function', 'types or functions')} not watched, so "
         "nothing is known about their references.",

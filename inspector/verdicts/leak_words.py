@@ -77,7 +77,7 @@ def _nothing(fact: Leaks) -> Iterator[Answer]:
 def _unseen(fact: Leaks) -> str:
     """The types and functions that were not watched, by name as far as they still live."""
     amount = sum(one.unseen for one in fact.watched)
-    names = [name for one in fact.watched for name in one.unhooked]
+    names = [name or "a function without a name" for one in fact.watched for name in one.unhooked]
     shown = ", ".join(map(code, names[:NAMED]))
     more = f" and {amount - NAMED:,} more" if names and amount > NAMED else ""
     what = counted(amount, "type or function was", "types or functions were")

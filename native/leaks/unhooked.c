@@ -97,8 +97,19 @@ static PyObject *unhooked_name(PyObject *object) {
     return is_watched(vectorcall_of(object)) ? PyUnicode_FromString(type->tp_name) : NULL;
 }
 
+// A function that a weak reference calls, which no code of the user does.
+static int is_callback_of(PyObject *object) {
+    PyObject *called =
+        Py_IS_TYPE(object, &_PyWeakref_RefType) ? ((PyWeakReference *)object)->wr_callback : NULL;
+    return called && Py_IS_TYPE(called, &PyCFunction_Type) &&
+           is_watched((uintptr_t)((PyCFunctionObject *)called)->m_ml->ml_meth);
+}
+
 static int look_at(PyObject *object, void *names) {
     PyTypeObject *type = Py_TYPE(object);
+    if (is_callback_of(object)) {
+        return list_add(names, PyUnicode_FromString("weakref"));
+    }
     int may_be =
         PyType_HasFeature(type, Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_TYPE_SUBCLASS) || is_descriptor(type);
     PyObject *name = may_be && compat_refcount(object) > 0 ? unhooked_name(object) : NULL; // new

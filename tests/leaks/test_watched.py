@@ -234,3 +234,38 @@ def test_a_library_whose_module_stands_in_no_table_is_watched() -> None:
     (one,) = [one for one in found if one.kind == "leaked"]
     assert one.object.startswith("list") and one.conversion.symbol == "lose"
     assert one.conversion.source == f"leaks_apart.c:{specimens.line_of(APART, 'lose')}"
+
+
+PYBIND11 = r"""
+#include <pybind11/operators.h>
+#include <pybind11/pybind11.h>
+namespace py = pybind11;
+struct Box {
+    double x;
+    explicit Box(double x) : x(x) {}
+    Box operator+(const Box &other) const { return Box(x + other.x); }
+};
+PYBIND11_MODULE(of_pybind11, m) {
+    py::class_<Box>(m, "Box").def(py::init<double>()).def(py::self + py::self).def_readwrite("x", &Box::x)
+        .def("lose", [](const Box &, py::object given) { given.inc_ref(); });
+    m.def("late", [] { return py::cpp_function([](py::object given) { return given; }); });
+}
+"""
+
+
+def test_methods_and_properties_of_pybind11_are_watched() -> None:
+    pybind11 = pytest.importorskip("pybind11")
+    compiler = ("g++", "-O1", "-g", "-shared", "-fPIC", "-std=c++17", f"-I{pybind11.get_include()}")
+    library = specimens.compiled(compiler, "of_pybind11", (PYBIND11,), ".cpp")
+    module = specimens.imported("of_pybind11", library)
+    with inspector.leaks("of_pybind11") as found:
+        box = module.Box(1)
+        (box + box).x = 3.0
+    assert repr(found) == "<leaks: No fault was found in the references of 3 calls.>"
+    with inspector.leaks("of_pybind11") as found:
+        box.lose([])
+    assert [one.method for one in found.certain] == ["of_pybind11.Box.lose"]
+    with inspector.leaks("of_pybind11") as found:
+        late = module.late()
+        late([])
+    assert "1 type or function was not watched: a function without a name" in repr(found)

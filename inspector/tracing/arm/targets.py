@@ -25,9 +25,10 @@ from weakref import ReferenceType
 from inspector.errors import InspectorError
 from inspector.objects.classes import is_heap_type, type_module, type_name
 from inspector.tracing.arm.specialised import specialised
-from inspector.tracing.arm.type_files import by_file, latest, lies_in
+from inspector.tracing.arm.type_files import by_file, is_homeless, latest, lies_in
 
 _dict_of = type.__dict__["__dict__"].__get__
+_bases_of = type.__dict__["__mro__"].__get__
 CALLED_ASKEW: Final = "__internal_mypyc_setup"
 """mypyc calls this function by its PyMethodDef, with one argument; it is declared with two."""
 _flags_of = type.__dict__["__flags__"].__get__
@@ -35,6 +36,7 @@ _HAVE_VECTORCALL = 1 << 11  # Include/object.h
 _PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
 _BOUND = (classmethod, staticmethod)
 _DESCRIPTORS = (MethodDescriptorType, type(dict.__dict__["fromkeys"]))
+_ACCESSORS = tuple(property.__dict__[name] for name in ("fget", "fset", "fdel"))
 _UNSEEN = ("wrapper_descriptor", "getset_descriptor", "member_descriptor")
 _BYTES_METHODS = ("join",)
 """Only this method of bytes is hooked: it copies others' bytes; the rest are called everywhere."""
@@ -211,6 +213,8 @@ class Targets:
             role = self._role(type(value))
         if id(value) in self._seen:
             return
+        for one in _ACCESSORS if role == "property" else ():
+            self._one(module, name, one.__get__(value))
         for key, function in _compiled_by_cffi(value) if role == "library" else ():
             self._seen.add(id(function))
             self._keep(module, f"{name}.{key}", function)
@@ -234,6 +238,9 @@ class Targets:
         self.types.append(kind)
         self._keep(module, type_name(kind), kind)
         self._methods(module, kind)
+        for other in (*_bases_of(kind)[1:], type(kind), *type.__subclasses__(property)):
+            if id(other) not in self._seen and is_heap_type(other) and is_homeless(type_module(other)):
+                self._keep_type(module, other)
 
     def _type(self, module: str, kind: type) -> None:
         home = type_module(kind)
@@ -342,10 +349,14 @@ def _publicness(name: str) -> tuple[int, int, str]:
 
 
 def _role_of(kind: type) -> str:
-    """ "type", "bound" (it holds a function), "library" (of cffi), "called" (a builtin function or method, or
-    called through a vectorcall pointer of its own), one of `_UNSEEN`, or ""."""
+    """ "type", "bound" (it holds a function), "property", "library" (of cffi), "called" (a builtin function,
+    or what is called through a vectorcall pointer of its own), one of `_UNSEEN`, or ""."""
     if any(kind is one for one in _BOUND):  # `in` would ask the metaclass of a user's
         return "bound"
+    if type_name(kind) == "instancemethod" and type_module(kind) == "builtins" and not is_heap_type(kind):
+        return "bound"  # a method of pybind11
+    if issubclass(kind, property):
+        return "property"
     if issubclass(kind, type):  # isinstance would read the value's __class__
         return "type"
     name = type_name(kind)

@@ -27,6 +27,11 @@ def lies_in(kind: type, home: str, module: str) -> bool:
     return image is not None and isinstance(file, str) and image[0] == file
 
 
+def is_homeless(home: str) -> bool:
+    """Whether `__module__` names no module: so pybind11 and Cython call the types that modules share."""
+    return home != "builtins" and home.partition(".")[0] not in sys.modules
+
+
 def latest() -> ReferenceType[type]:
     """The class that was made last."""
     return ref(type.__subclasses__(object)[-1])
