@@ -75,7 +75,6 @@ def _run_here(options: argparse.Namespace) -> Ran:
     from inspector.faces.cli.target import search_first
     from inspector.sessions import leaks
     from inspector.sessions.growth.block import with_program
-    from inspector.sessions.growth.sampled import Sampled
     from inspector.sessions.lost import lost_since
     from inspector.sessions.memory import memory
 
@@ -86,9 +85,8 @@ def _run_here(options: argparse.Namespace) -> Ran:
     memory()  # what its first use imports is no growth
     before = memory()
     with _no_silent_end(options.program):
-        with Sampled(borrows=True) as sampled:
-            found, failure = run_within(found, options)
-        return with_program(found.report, before, sampled), found.fact, failure, lost_since()
+        found, failure = run_within(found, options)
+        return with_program(found.report, before), found.fact, failure, lost_since()
 
 
 @contextmanager

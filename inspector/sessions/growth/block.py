@@ -3,11 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from types import FrameType
-from typing import Final
 
 from inspector.binaries.addresses import place
 from inspector.facts.account import Account, grown
@@ -21,9 +17,6 @@ from inspector.sessions.growth.sampled import Sampled
 from inspector.sessions.memory import memory
 from inspector.verdicts.answers.growth import asked_for
 from inspector.verdicts.differences import LEAST_NATIVE_BYTES, native_growth
-
-_IMPORTS: Final = "_find_and_load"
-"""Python's function between a line that imports and what that does."""
 
 
 class Grew:
@@ -74,25 +67,11 @@ def with_growth(report: Report, before: Account, runs: int, sampled: Sampled) ->
     return _told(report, (*native, *asked_for(found, runs)), found)
 
 
-def with_program(report: Report, before: Account, sampled: Sampled) -> Report:
-    """The report on a whole program; with what its lines asked for, if that much native memory is left.
-
-    What imports and this tool take is no news.
-    """
+def with_program(report: Report, before: Account) -> Report:
+    """The report on a whole program; last, which native memory is left, what imports took with it."""
     native = tuple(native_growth(grown(before, memory()), 1))
-    found = sampled.growth()
-    starter = _outermost(sys._getframe()).f_code.co_filename
-    own = tuple(row for row in _by_the_user(found) if _IMPORTS not in row.path and row.site.file != starter)
-    total = sum(row.costs_bytes for row in native if isinstance(row.costs_bytes, int))
-    others = _bytes(found.sources) - _bytes(own)
-    if min(total - others, _bytes(own)) < LEAST_NATIVE_BYTES:
-        return report
-    found = replace(found, sources=own)
-    return _told(report, (*native, *asked_for(found)), found)
-
-
-def _outermost(frame: FrameType) -> FrameType:
-    return frame if frame.f_back is None else _outermost(frame.f_back)
+    rows = (*report.answers.rows, *native)
+    return Report(report.name, report.facts | {"answers": Answers(rows)})
 
 
 def _told(report: Report, said: tuple[Answer, ...], found: Growth) -> Report:

@@ -64,7 +64,8 @@ class Sampled:
         with suppress(RuntimeError):  # another one is open, or this is a sub-interpreter
             _native.growth_begin(SAMPLE_BYTES, self._borrows)
             self._is_open = True
-            self._imports.begin()
+            if not self._borrows:  # under the ledger libraries of imports are hooked by that alone
+                self._imports.begin()
         return self
 
     def __exit__(self, *raised: object) -> None:
