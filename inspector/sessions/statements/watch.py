@@ -15,15 +15,8 @@ from inspector.facts.statements import OBJECTS, Bound, Named, Relation, Written
 from inspector.facts.unknown import Unknown
 from inspector.objects.sharing.chosen import uniform
 from inspector.objects.sharing.meetings import Blocks
-from inspector.sessions.statements import elements, kernel, values
+from inspector.sessions.statements import elements, filled, frames, kernel, values
 from inspector.sessions.statements.assigned import Assigned, Stores
-from inspector.sessions.statements.frames import (
-    is_expression,
-    is_generated,
-    is_suspended,
-    library,
-    raised_by_user,
-)
 from inspector.sessions.statements.given import Places
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed
@@ -118,7 +111,7 @@ class StatementWatch:
             return self._look(kind, frame, value)
         except Exception as error:
             self._open.pop(id(frame), None)
-            if raised_by_user(error):
+            if frames.raised_by_user(error):
                 raise
         finally:
             self._busy.discard(thread)
@@ -126,17 +119,17 @@ class StatementWatch:
 
     def _look(self, kind: str, frame: FrameType, value: Any) -> bool:
         if kind == "call":
-            if is_generated(frame) or is_expression(frame):
+            if frames.is_generated(frame) or frames.is_expression(frame):
                 return True
             self._calls += 1
-            if is_suspended(frame):  # it goes on; its statement has begun
+            if frames.is_suspended(frame):  # it goes on; its statement has begun
                 self._resumed[frame.f_code] += 1
                 return self._resumed[frame.f_code] > MOST_RESUMED
             self._open.pop(id(frame), None)
             self._entered[frame.f_code] += 1
             return self._entered[frame.f_code] > MOST_CALLS
         running = self._open.get(id(frame))
-        if kind == "return" and is_suspended(frame):
+        if kind == "return" and frames.is_suspended(frame):
             if running is not None and value is not None:
                 self._note(running, frame, "", value)
             return False
@@ -144,7 +137,7 @@ class StatementWatch:
             if running is not None:
                 self._close(self._open.pop(id(frame)), frame, value)
             return False
-        if is_expression(frame):  # 3.11 tells its lines whatever its call was answered
+        if frames.is_expression(frame):  # 3.11 tells its lines whatever its call was answered
             return True
         written = self._source(frame).at(frame.f_lineno)
         if running is not None:
@@ -181,7 +174,7 @@ class StatementWatch:
         targets = {path: id(found[0]) for path in written.targets if (found := values.read(frame, path))}
         self._stores.opened(written, frame)
         self._given.add(written, operands)
-        of = library(frame, written.library)
+        of = frames.library(frame, written.library)
         inside = frame.f_code.co_name if frame.f_code.co_flags & CO_OPTIMIZED else ""
         call = kernel.called(written, frame)
         losing = Losing(written, frame, {name: had.blocks for name, had in operands.items()})
@@ -298,13 +291,13 @@ class StatementWatch:
             found = values.named(frame, name)
             if one.address not in bound and found and id(found[0]) == one.address:
                 blocks = elements.elements_of(found[0])
-                now = values.sampled(blocks) if blocks else 0
-                how = values.Related("in place", name, 0, "", False)
-                into = self._copied_into(running, frame, name, blocks) if now not in (0, one.sample) else None
-                if into is not None and (one.sample or into[0]):  # else its pages were not in memory before
-                    size, source, sure = into
-                    written = self._bound(running, name, found[0], blocks, how)
-                    self._add(replace(written, bytes=size, beside=source, compared_all=sure))
+                if not blocks or values.sampled(blocks) in (0, one.sample):
+                    continue
+                into = self._copied_into(running, frame, name, blocks)
+                how = filled.changed(name, found[0], one.sample or into[0], running.written, blocks)
+                if how is not None:
+                    made = self._bound(running, name, found[0], blocks, how)
+                    self._add(replace(made, bytes=into[0], beside=into[1], compared_all=into[2]))
 
     def _copied_into(
         self, running: _Open, frame: FrameType, name: str, blocks: Blocks
