@@ -21,7 +21,7 @@ from inspector.sessions.statements.given import Places
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed
 from inspector.sessions.statements.losing import Losing
-from inspector.tracing.events.source import Source, written_as
+from inspector.tracing.events.source import Source, may_change, written_as
 
 MOST_PASSES: Final = 6
 """How often the names of one statement are looked at; then its loop, or its function, runs unwatched."""
@@ -166,7 +166,7 @@ class StatementWatch:
 
     def _opened(self, written: Written, frame: FrameType) -> _Open:
         operands: dict[str, values.Before] = {}
-        changes = _may_change(written)
+        changes = may_change(written)
         for name in written.names:
             found = values.named(frame, name)
             if found and (before := values.before(found[0], changes)) is not None:
@@ -193,7 +193,7 @@ class StatementWatch:
             self._lose(iter((running.items.loss,)))
         self._written_out(running, frame)
         bound = [(path, found[0]) for path in running.written.targets if (found := values.read(frame, path))]
-        if _may_change(running.written):
+        if may_change(running.written):
             self._changed(running, frame, {id(value) for _, value in bound})
         for path, value in bound:
             self._note(running, frame, path, value)
@@ -368,13 +368,6 @@ class StatementWatch:
             both = isinstance(known.bytes, Unknown) or isinstance(found.bytes, Unknown)
             size = known.bytes if both else known.bytes + found.bytes  # type: ignore[operator]
             self._found[key] = replace(known, bytes=size, times=known.times + 1)
-
-
-def _may_change(written: Written) -> bool:
-    """Whether it may change an operand in place: it binds no name, or an item, or calls a function."""
-    binds = written.kind in ("assign", "augmented")  # to what is no path by constants, if no target is known
-    no_name = any("[" in path for path in written.targets) or (binds and not written.targets)
-    return written.kind == "other" or no_name or "(" in written.text
 
 
 def _each_once(found: Bound, blocks: Blocks) -> Bound:

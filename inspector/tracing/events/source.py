@@ -205,6 +205,13 @@ def written_as(text: str, name: str) -> str:
     return longer[0] if written.count(name) == 1 and longer else name
 
 
+def may_change(written: Written) -> bool:
+    """Whether it may change an operand in place: it binds no name, or an item, or calls a function."""
+    binds = written.kind in ("assign", "augmented")  # to what is no path by constants, if no target is known
+    no_name = any("[" in path for path in written.targets) or (binds and not written.targets)
+    return written.kind == "other" or no_name or "(" in written.text
+
+
 def written_of(
     events: Events, bound: Iterable[Bound | Site] = (), known: Mapping[str, Source] | None = None
 ) -> tuple[Written, ...]:
