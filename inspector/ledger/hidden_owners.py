@@ -34,6 +34,7 @@ _CALLBACK: Final = weakref.ref.__dict__["__callback__"].__get__
 _BY_CALLBACK: Final = "its callback, once its object dies"
 """pybind11 learns of an object's death by a weak reference without an owner, which its callback releases."""
 _ITSELF: Final = "the library it lies in"
+_BY_THREAD: Final = "the thread's state, by PyThreadState_GetDict"
 _WORD: Final = 8
 _TEXT_HEAD: Final = sys.getsizeof("") - 1
 """Bytes of an ASCII text before its characters."""
@@ -51,6 +52,8 @@ def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, .
     words = sorted(_native.scan_words(needles, _native.ledger_rooms(), WORDS_MAX)[0])
     found = {subject.address: [_BY_CALLBACK] for subject in subjects if _waits(subject)}
     found.update({one.address: [_ITSELF] for one in subjects if _native.image(one.address) is not None})
+    if any(type(subject.get()) is dict for subject in subjects):
+        found.setdefault(_dict_of_thread(), []).append(_BY_THREAD)
     for place, value in words:
         if value in texts and _native.image(place) is not None:
             found.setdefault(texts[value], []).append("static data, which points to its characters")
@@ -64,6 +67,14 @@ def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, .
     for (holding, address), some in fields.items():
         found.setdefault(address, []).extend(some[reported[holding, address] :])
     return {address: tuple(some) for address, some in found.items() if some}
+
+
+def _dict_of_thread() -> int:
+    """Address of the dict that this thread keeps for C code; the repr of a list makes one."""
+    import ctypes
+
+    ask = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyThreadState_GetDict", ctypes.pythonapi))
+    return ask() or 0
 
 
 def _characters(subject: _native.Subject) -> int:

@@ -11,6 +11,7 @@ import hosts
 import pytest
 
 from inspector.report import Report
+from inspector.sessions import leaks_launched
 from inspector.sessions.trace_launched import launch
 
 pytestmark = hosts.shared_library
@@ -161,3 +162,27 @@ def test_a_copy_that_no_line_of_python_made_is_in_the_line_of_the_host(
     path = str(tmp_path / "host.c")
     assert places.items() >= {((path, at), lines[at - 1].strip()) for at in (6, 7)}
     assert "48 B copied by 2 calls from 2 lines." in str(report) and len(str(report).splitlines()) <= 24
+
+
+REUSED = """
+#include <Python.h>
+int main(void) {
+    Py_Initialize();
+    Py_DecRef(PyDict_New());
+    PyObject *list = PyList_New(1);
+    PyList_SetItem(list, 0, PyLong_FromLong(1000));
+    Py_DecRef(PyObject_Repr(list));
+    Py_DecRef(list);
+    return 0;
+}
+"""
+
+
+def test_the_dict_of_a_thread_where_another_dict_was_is_not_accused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The repr of a list makes a dict of the thread's, in the block of the one that the host gave back."""
+    monkeypatch.setitem(LANGUAGES, "c", REUSED)
+    monkeypatch.setenv("PYTHONHOME", sys.base_prefix)
+    judged = leaks_launched.launch(built(tmp_path, "c"), quiet=True)
+    assert (judged.code, [one.object for one in judged.fact if one.certain]) == (0, [])
