@@ -890,9 +890,6 @@ def growth_begin(mean: float, borrows: bool = False, /) -> tuple[int, int, int]:
     in any interpreter but the main one.
     """
 
-def growth_widen() -> None:
-    """Hook the libraries that were loaded since; nothing while none is sampled."""
-
 def growth_end() -> tuple[int, int]:
     """Restore all hooks, keep what was sampled: (slots restored, slots that are another tracer's now)."""
 

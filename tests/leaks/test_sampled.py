@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -262,27 +261,3 @@ def test_memory_of_arrows_pool_is_told_by_line() -> None:
     assert found.allocator == "MemoryPool" and found.library.startswith("libarrow.so")
     assert found.bytes == pytest.approx(40e6, rel=0.3)
     assert "(libarrow.so" in (said := next(asked_for(growth)).text) and "from Arrow's pool" in said
-
-
-LOADED_MEANWHILE = """
-import inspector
-with inspector.growth() as grew:
-    import ctypes, decimal
-    libc = ctypes.CDLL(None)
-    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
-    for _ in range(5):
-        ctypes.memset(libc.malloc(12_000_000), 1, 12_000_000)
-print(grew.report.answers)
-"""
-
-
-def test_what_is_imported_in_the_block_is_sampled_too() -> None:
-    """Only libraries that were loaded before it were hooked: 40 MB had no line."""
-    assert "asked for 60 MB in 5 blocks of 12 MB (_ctypes)" in printed("-c", LOADED_MEANWHILE)
-
-
-def test_an_import_that_fails_shows_no_frame_of_this_tool() -> None:
-    with pytest.raises(ModuleNotFoundError) as caught, Sampled(), Sampled():
-        import no_such_module_at_all  # type: ignore[import-not-found]  # noqa: F401
-    files = [entry.path for entry in caught.traceback]
-    assert [Path(str(file)).name for file in files] == [Path(__file__).name]

@@ -23,7 +23,6 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.call_site import is_users
 from inspector.objects.layers.pages import resident_bytes
 from inspector.objects.probes.account import accounted
-from inspector.tracing.arm.imports import ImportWatch
 from inspector.tracing.events.code_places import NOWHERE, of_code
 
 SAMPLE_BYTES: Final = 1 << 19
@@ -58,19 +57,15 @@ class Sampled:
         self._resident = resident_bytes()
         self._is_open = False
         self._has_samples = False
-        self._imports = ImportWatch(_native.growth_widen, lambda name: True)
 
     def __enter__(self) -> Sampled:
         with suppress(RuntimeError):  # another one is open, or this is a sub-interpreter
             _native.growth_begin(SAMPLE_BYTES, self._borrows)
             self._is_open = True
-            if not self._borrows:  # under the ledger libraries of imports are hooked by that alone
-                self._imports.begin()
         return self
 
     def __exit__(self, *raised: object) -> None:
         if self._is_open:
-            self._imports.end()
             _native.growth_end()
             self._is_open, self._has_samples = False, True
 

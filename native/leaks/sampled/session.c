@@ -3,13 +3,6 @@
 #include "leaks/sampled/growth.h"
 #include "trace/arm/got.h"
 
-static unsigned long long loads; // of ld.so, when slots were searched last
-
-static int loads_read(struct dl_phdr_info *object, size_t size, void *ret) {
-    *(unsigned long long *)ret = object->dlpi_adds;
-    return 1;
-}
-
 static int is_allowed(double mean) {
     if (growth_open) {
         return error_set(PyExc_RuntimeError, "growth is already sampled") == 0;
@@ -31,7 +24,6 @@ static PyObject *growth_begin(PyObject *module, PyObject *args) {
     growth_start(wanted);
     got_source_find_addresses(&growth_source);
     growth_foreign_find();
-    dl_iterate_phdr(loads_read, &loads);
     if (got_patch(GOT_GROWTH, GOT_RECORD, NULL, &patched) < 0) {
         return NULL;
     }
@@ -39,22 +31,6 @@ static PyObject *growth_begin(PyObject *module, PyObject *args) {
     int pools = growth_pools_arm();
     growth_open = 1;
     return Py_BuildValue("(IIi)", patched.stored, patched.failed + patched.no_room, pools);
-}
-
-// Hooks the libraries that were loaded since; where there are none, it takes a microsecond.
-static PyObject *growth_widen(PyObject *module, PyObject *unused) {
-    unsigned long long now = 0;
-    got_outcome patched;
-    dl_iterate_phdr(loads_read, &now);
-    if (growth_open && now != loads) {
-        loads = now;
-        growth_foreign_find();
-        if (got_patch(GOT_GROWTH, GOT_RECORD, NULL, &patched) < 0) {
-            return NULL;
-        }
-        growth_pools_arm();
-    }
-    Py_RETURN_NONE;
 }
 
 static PyObject *growth_end(PyObject *module, PyObject *unused) {
@@ -81,7 +57,6 @@ int growth_exec(PyObject *module) {
     return names_add(module, "GROWTH_FUNCTIONS", names, GROWTH_FUNCTIONS) < 0
                ? -1
                : ADD_FUNCTIONS(module, {"growth_begin", growth_begin, METH_VARARGS, NULL},
-                               {"growth_widen", growth_widen, METH_NOARGS, NULL},
                                {"growth_end", growth_end, METH_NOARGS, NULL},
                                {"growth_forget", growth_forget, METH_NOARGS, NULL});
 }

@@ -202,9 +202,8 @@ static int is_ours(const got_slot *slot, const void *held) {
 
 static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk *walk) {
     uint32_t number = (uint32_t)(slot - slots);
-    if ((slot->on && walk->family == GOT_GROWTH) || // what lies on top of it meanwhile calls it
-        (walk->grade >= GOT_LEDGER && !capi_hook(got_rows[number], walk->grade))) {
-        return; // or the row changes no refcount, or is not recorded in this grade
+    if (walk->grade >= GOT_LEDGER && !capi_hook(got_rows[number], walk->grade)) {
+        return; // the row changes no refcount, or is not recorded in this grade
     }
     int counted = walk->grade == GOT_RECORD && capi_is_counted(got_rows[number]);
     void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
@@ -351,6 +350,7 @@ static PyObject *got_arm(PyObject *module, PyObject *args) {
 }
 
 static PyObject *got_disarm(PyObject *module, PyObject *unused) { return got_restored(GOT_CAPI); }
+
 static PyObject *slot_row(uint32_t number) {
     const got_slot *slot = &slots[number];
     static const int other[] = {[GOT_ALLOCATORS] = -2,  [GOT_FOREIGN] = -3, [GOT_LOOKUP] = -4,
