@@ -261,3 +261,17 @@ def test_memory_of_arrows_pool_is_told_by_line() -> None:
     assert found.allocator == "MemoryPool" and found.library.startswith("libarrow.so")
     assert found.bytes == pytest.approx(40e6, rel=0.3)
     assert "(libarrow.so" in (said := next(asked_for(growth)).text) and "from Arrow's pool" in said
+
+
+IMPORTED = """
+import inspector, numpy
+with inspector.trace("decimal"), inspector.growth():
+    import wsgiref.simple_server, bz2
+    kept = [numpy.ones(2_000_000) for _ in range(3)]
+print(any(slot[6] for slot in inspector._native.got_slots()))
+"""
+
+
+def test_an_import_in_a_trace_around_growth_makes_no_hooks_call_each_other() -> None:
+    """The trace hooked on top of growth's hooks, which called the trace's: the process died."""
+    assert printed("-c", IMPORTED) == "False\n"

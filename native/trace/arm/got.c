@@ -209,6 +209,8 @@ static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk
     void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
     void *patch = trampolines_of(counted ? GOT_COUNT : walk->grade, number);
     int is_another = slot->is_pointer && held != slot->function->address; // its owner has changed it
+    uint64_t above = trampolines_number(held);
+    is_another |= slot->on && above < slot_count && slots[above].on; // another family's, which calls ours
     if (!is_ours(slot, held) && (is_another || !original_find(object, slot, held))) {
         return;
     }
@@ -297,7 +299,6 @@ static int object_arm(struct dl_phdr_info *object, size_t size, void *argument) 
 static int object_disarm(struct dl_phdr_info *object, size_t size, void *argument) {
     return object_store(object, argument), 0;
 }
-
 static int patched(got_walk *walk) {
     if (!running_is_ours()) {
         return error_set(PyExc_RuntimeError, "patches are process-wide: only the main interpreter arms them");
@@ -350,7 +351,6 @@ static PyObject *got_arm(PyObject *module, PyObject *args) {
 }
 
 static PyObject *got_disarm(PyObject *module, PyObject *unused) { return got_restored(GOT_CAPI); }
-
 static PyObject *slot_row(uint32_t number) {
     const got_slot *slot = &slots[number];
     static const int other[] = {[GOT_ALLOCATORS] = -2,  [GOT_FOREIGN] = -3, [GOT_LOOKUP] = -4,
