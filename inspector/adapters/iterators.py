@@ -25,7 +25,15 @@ _REVERSED = tuple(
         reversed(_DICT.items()),
     )
 )
-_COMPOSED: tuple[type, ...] = (map, zip, enumerate, filter, reversed, type(itertools.tee(_LIST)[0]))
+class _Items:
+    def __getitem__(self, place: int) -> int:
+        return place
+
+
+_COMPOSED: tuple[type, ...] = (
+    *(map, zip, enumerate, filter, reversed, type(itertools.tee(_LIST)[0])),
+    *(type(iter(_Items())), type(iter(int, 1))),
+)
 _ITERTOOLS = tuple(
     kind
     for name, kind in vars(itertools).items()

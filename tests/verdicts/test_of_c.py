@@ -4,6 +4,7 @@
 import operator
 import re
 import sys
+import time
 import types
 import xml.etree.ElementTree
 import zlib
@@ -40,6 +41,28 @@ def test_an_object_of_c_says_what_it_holds() -> None:
     assert answer.costs_bytes == pytest.approx(sum(map(sys.getsizeof, (held, *held))), rel=0.05)
     (said, *_) = texts(inspector.inspect(operator.itemgetter(np.ones(10_000)), name="x"))
     assert said.startswith("80 kB in all, nearly all in an ndarray float64")
+
+
+def test_functions_of_c_and_tuples_of_c_are_what_they_were() -> None:
+    """What a function refers to, its module's names, is not what it holds."""
+    assert inspector.inspect(np.random.rand, name="x").answers.rows[0].costs_bytes < 20_000
+    (said, *_) = texts(inspector.inspect(np.random.default_rng, name="x"))
+    assert said.startswith("What it keeps in C is not known")
+    (said, *_) = texts(inspector.inspect(time.localtime(), name="x"))
+    assert said.endswith("B in all.")
+
+
+def test_an_iterator_over_a_sequence_keeps_it() -> None:
+    big = np.ones(100_000)
+    (said, *_) = texts(inspector.inspect(iter(big), name="x"))
+    assert said.endswith("Until it ends it keeps 800 kB.")
+
+
+def test_the_texts_of_numpys_strings_are_not_forgotten() -> None:
+    if not hasattr(np.dtypes, "StringDType"):
+        pytest.skip("not on CPython with this NumPy: NumPy 2 has the type")
+    (said, *_) = texts(inspector.inspect(np.array(["a" * 100] * 1000, dtype="T"), name="x"))
+    assert said.startswith("Owns its 16 kB; texts of more than 15 bytes lie beside them")
 
 
 def test_a_frame_says_its_line_and_what_its_variables_hold() -> None:

@@ -68,7 +68,8 @@ def contents(subject: _native.Subject) -> Contents | None:
     roots = list(values.values())
     if not has_frames:  # they refer to the module's names too, which they do not keep
         roots.append(subject)
-    rows, kinds, complete = walked(roots, once=True)
+    stops = (x.__func__,) if type(x) is types.MethodType else ()  # functions belong to others too
+    rows, kinds, complete = walked(roots, stops, once=True)
     held = [one for row in rows for one in row[3]]
     arrays = [one for one in held if not any(type(one) is kind for kind in _BYTES)]
     own = 0 if has_frames else _native.names({"x": subject})[0][4]

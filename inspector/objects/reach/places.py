@@ -4,6 +4,7 @@
 import collections
 import functools
 import re
+import sys
 import types
 from collections.abc import Iterator
 from itertools import islice
@@ -51,6 +52,8 @@ _OF_OBJECTS: Final = ("scipy.sparse._dok.dok_matrix", "scipy.sparse._dok.dok_arr
 _FUNCTIONS: Final = ("numpy.ufunc", "numpy._ArrayFunctionDispatcher", "functools._lru_cache_wrapper")
 _HAVE_GC: Final = 1 << 14
 """Py_TPFLAGS_HAVE_GC (Include/object.h)."""
+_HAVE_VECTORCALL: Final = 1 << 11
+_METHOD_DESCRIPTOR: Final = 1 << 17
 _ARGS: Final = vars(BaseException)["args"]
 
 
@@ -136,7 +139,14 @@ def is_of_c(kind: type) -> bool:
     if not READS_ATTRIBUTES or not type_flags(kind) & _HAVE_GC or adapter_of(kind) is not None:
         return False
     name = full_name(kind)
-    if any(base is one for base in type_bases(kind) for one in (type, types.ModuleType)):
+    if any(base is one for base in type_bases(kind) for one in (type, types.ModuleType, *_CONTAINERS)):
         return False
     is_pythons = "." not in name and not is_heap_type(kind)
-    return plain(kind) is None and not is_pythons and name not in _FUNCTIONS
+    return plain(kind) is None and not is_pythons and not _is_of_functions(kind)
+
+
+def _is_of_functions(kind: type) -> bool:
+    """Whether its objects are functions of C: Cython's, nanobind's, ufuncs. They refer to their modules."""
+    name, flags = full_name(kind), type_flags(kind)
+    is_called = flags & _HAVE_VECTORCALL and name.partition(".")[0] not in sys.stdlib_module_names
+    return bool(flags & _METHOD_DESCRIPTOR or is_called or name in _FUNCTIONS)
