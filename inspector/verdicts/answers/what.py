@@ -229,8 +229,8 @@ def _owner(facts: Facts) -> Iterator[Answer]:
         )
     if layout is not None and layout.format.startswith("StringDType"):
         text = (
-            f"Owns its {size(buffer.logical_bytes)}; texts of more than 15 bytes lie beside them, in memory of"
-            " NumPy's that nothing tells."
+            f"Owns its {size(buffer.logical_bytes)}; texts of more than 15 bytes lie beside them,"
+            " in memory of NumPy's that nothing tells."
         )
     if (categories := dict(buffer.facts).get(CATEGORIES, "")).isdigit():
         which = f"{int(categories):,} {'category' if categories == '1' else 'categories'}"
