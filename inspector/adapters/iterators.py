@@ -25,6 +25,8 @@ _REVERSED = tuple(
         reversed(_DICT.items()),
     )
 )
+
+
 class _Items:
     def __getitem__(self, place: int) -> int:
         return place
