@@ -13,6 +13,7 @@ from inspector import _native
 from inspector.facts.leaks import WatchedModule
 from inspector.tracing.arm.capi_slots import CapiSlots
 from inspector.tracing.arm.targets import CALLED_ASKEW, Targets, fits
+from inspector.tracing.arm.type_files import is_homeless
 from inspector.tracing.arm.type_slots import TypeSlots
 
 ABSENT: Final = "it was never imported while the code ran"
@@ -74,7 +75,10 @@ def watched(
 def _places(armed: Armed) -> Iterator[tuple[int, str]]:
     """Number of each hooked function and type slot, and its module."""
     yield from zip(armed.numbers, armed.found.modules, strict=False)
-    yield from armed.types.modules.items()
+    homes = {id(one): module for one, module in zip(armed.found.callables, armed.found.modules, strict=True)}
+    for number, module in armed.types.modules.items():
+        is_strange = is_homeless(module)  # as `_wrappers`, which wrapt._wrappers calls itself
+        yield number, homes.get(armed.types.kinds[number], module) if is_strange else module
 
 
 def _imports(slots: CapiSlots, rows: list[tuple[Any, ...]]) -> list[tuple[str, str, int]]:
@@ -127,10 +131,13 @@ def _unhooked(pattern: str, functions: set[int], armed: Armed) -> list[str]:
     CALLBACK: one that a weak reference calls, as those without a name of pybind11.
     """
     addresses = [_native.calls_function(number) for number in functions]
-    places = zip(armed.found.callables, armed.found.modules, strict=True)
-    own = {id(one) for one, module in places if not pattern or fits(module, pattern)}
+    places = list(zip(armed.found.callables, armed.found.modules, strict=True))
+    fitting = {module for _, module in places if not pattern or fits(module, pattern)}
+    files = {vars(sys.modules[module]).get("__file__") for module in fitting if module in sys.modules}
+    inside = [one for one in addresses if (image := _native.image(one)) is not None and image[0] in files]
+    own = {id(one) for one, module in places if module in fitting}
     types = [kind for kind in armed.found.types if id(kind) in own]
-    names = _native.ledger_unhooked(addresses, types)
+    names = _native.ledger_unhooked(inside or addresses, types)  # modules of pybind11 share types
     return [name for name in names if not name.endswith(CALLED_ASKEW)]
 
 

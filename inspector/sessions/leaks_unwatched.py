@@ -10,6 +10,8 @@ from inspector.facts.leaks import WatchedModule
 
 NAMED: Final = 3
 """Names in a message."""
+_CLOSURES: Final = "_cython_"
+"""Module of Cython's functions: each call makes closures and lambdas anew. They are named, and no error."""
 
 
 def unwatched(seen: Iterable[WatchedModule]) -> InspectorError | None:
@@ -40,14 +42,18 @@ def uncalled(seen: Iterable[WatchedModule]) -> InspectorError | None:
 
 def partly(seen: Iterable[WatchedModule]) -> InspectorError | None:
     """The error `not-watched` for the first module of which something may have been called unseen."""
-    first = next((one for one in seen if one.module and one.unseen), None)
+    first = next((one for one in seen if one.module and (one.made or _hidden(one))), None)
     if first is None:
         return None
-    names = ", ".join(name or "a function without a name" for name in first.unhooked[:NAMED])
+    names = ", ".join(name or "a function without a name" for name in _hidden(first)[:NAMED])
+    said = counted(first.unseen, "type or function was", "types or functions were")
     return InspectorError(
-        f"{first.module}: {counted(first.unseen, 'type or function', 'types or functions')} not watched, so "
-        "nothing is known about their references.",
+        f"{first.module}: {said} not watched: what calls of them lose is not known.",
         slug="not-watched",
         why=f"no hook reaches {names}" if names else "they were made while the code ran",
         do="make them before the block begins: what lives by then is watched",
     )
+
+
+def _hidden(one: WatchedModule) -> list[str]:
+    return [name for name in one.unhooked if not name.startswith(_CLOSURES)]

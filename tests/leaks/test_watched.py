@@ -261,7 +261,7 @@ def test_methods_and_properties_of_pybind11_are_watched() -> None:
     with inspector.leaks("of_pybind11") as found:
         box = module.Box(1)
         (box + box).x = 3.0
-    assert repr(found) == "<leaks: No fault was found in the references of 3 calls.>"
+    assert repr(found) == "<leaks: No fault was found in the references of 5 calls.>"
     with inspector.leaks("of_pybind11") as found:
         box.lose([])
     assert [one.method for one in found.certain] == ["of_pybind11.Box.lose"]
@@ -269,3 +269,32 @@ def test_methods_and_properties_of_pybind11_are_watched() -> None:
         late = module.late()
         late([])
     assert "1 type or function was not watched: a function without a name" in repr(found)
+
+
+HOMELESS = """
+#include <Python.h>
+typedef struct { PyObject_HEAD PyObject *held; } one;
+static PyObject *held_of(PyObject *me, void *unused) { return PyBool_FromLong(((one *)me)->held != NULL); }
+static PyObject *call(PyObject *me, PyObject *args, PyObject *names) {
+    PyObject *volatile first = PyTuple_GET_ITEM(args, 0);
+    Py_INCREF((PyObject *)first); // fault
+    Py_RETURN_NONE;
+}
+static PyGetSetDef getset[] = {{"held", held_of, NULL, NULL, NULL}, {0}};
+static PyType_Slot slots[] = {{Py_tp_getset, getset}, {Py_tp_call, call}, {0}};
+static PyType_Spec Called_type = {
+    "_inner.Called", sizeof(one), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+static PyObject *nothing(PyObject *self, PyObject *unused) { Py_RETURN_NONE; }
+"""
+
+
+def test_a_type_whose_name_names_no_module_is_of_the_one_that_shows_it() -> None:
+    """As `_wrappers.PartialCallableObjectProxy` of wrapt: a heap type without methods."""
+    module = specimens.build("homeless", HOMELESS)
+    made = type("Made", (module.Called,), {})()
+    with inspector.leaks("homeless") as found:
+        module.Called()([])
+        made([])
+    (one,) = json.loads(found.report.to_json())["facts"]["leaks"]["watched"]
+    assert one["calls"] >= 2 and not one["unhooked"]
+    assert found.certain

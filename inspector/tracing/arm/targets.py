@@ -11,14 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from types import (
-    BuiltinFunctionType,
-    FunctionType,
-    MethodDescriptorType,
-    MethodType,
-    ModuleType,
-    WrapperDescriptorType,
-)
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, ModuleType
+from types import WrapperDescriptorType as WrapperDescriptor
 from typing import Any, Final
 from weakref import ReferenceType
 
@@ -33,7 +27,7 @@ CALLED_ASKEW: Final = "__internal_mypyc_setup"
 """mypyc calls this function by its PyMethodDef, with one argument; it is declared with two."""
 _flags_of = type.__dict__["__flags__"].__get__
 _HAVE_VECTORCALL = 1 << 11  # Include/object.h
-_PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
+_PYTHONS = (FunctionType, MethodType, WrapperDescriptor)
 _BOUND = (classmethod, staticmethod)
 _DESCRIPTORS = (MethodDescriptorType, type(dict.__dict__["fromkeys"]))
 _ACCESSORS = tuple(property.__dict__[name] for name in ("fget", "fset", "fdel"))
@@ -238,7 +232,8 @@ class Targets:
         self.types.append(kind)
         self._keep(module, type_name(kind), kind)
         self._methods(module, kind)
-        for other in (*_bases_of(kind)[1:], type(kind), *type.__subclasses__(property)):
+        of_pybind11 = type.__subclasses__(property) if is_homeless(type_module(type(kind))) else ()
+        for other in (*_bases_of(kind)[1:], type(kind), *of_pybind11):
             if id(other) not in self._seen and is_heap_type(other) and is_homeless(type_module(other)):
                 self._keep_type(module, other)
 
@@ -247,7 +242,7 @@ class Targets:
         is_pythons = vars(builtins).get(type_name(kind)) is kind or not is_heap_type(kind)
         is_bare = home == "builtins" and not is_pythons  # PyO3 names no module
         is_named = home != "" and _package(home) == _package(module)
-        if not is_named and not is_bare and not lies_in(kind, home, module):
+        if not (is_named or is_bare or lies_in(kind, home, module)):
             return
         self._keep_type(module, kind)
         if id(type(kind)) not in self._seen and type(kind) is not type:  # ctypes: Array.from_buffer is its

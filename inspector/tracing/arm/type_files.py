@@ -23,7 +23,7 @@ def lies_in(kind: type, home: str, module: str) -> bool:
     if home != "builtins" and home.partition(".")[0] in sys.modules:
         return False
     file = vars(sys.modules[module]).get("__file__")
-    image = _native.image(_address(kind))
+    image = _native.image(_address(kind) or _origin(kind))
     return image is not None and isinstance(file, str) and image[0] == file
 
 
@@ -60,3 +60,9 @@ def _address(kind: type) -> int:
     methods = (value for value in _dict_of(kind).values() if type(value) is MethodDescriptorType)
     found = next((_native.read(id(one) + _METHOD_AT, 8) for one in methods), None)
     return int.from_bytes(found or b"", "little")
+
+
+def _origin(kind: type) -> int:
+    """Address of a C function in the slots of a heap type without methods of its own; 0: it has none."""
+    row = _native.type_layout(_native.Subject(kind))
+    return row["origin"] if row is not None else 0

@@ -28,6 +28,8 @@ class TypeSlots:
         self._purpose = purpose
         self.names: dict[int, str] = {}
         self.modules: dict[int, str] = {}
+        self.kinds: dict[int, int] = {}
+        """Number -> id of the type; of a subclass that shares the slot, of the base that was found."""
         self._types: list[type] = []
         self._known: set[int] = set()
 
@@ -45,8 +47,9 @@ class TypeSlots:
 
     def _keep(self, rows: list[tuple[int, type, str]]) -> None:
         for number, kind, slot in rows:
-            self.modules[number] = type_module(kind)
-            self.names[number] = f"{self.modules[number]}.{_name_of(kind)}.{slot}".removeprefix("builtins.")
+            home = next((base for base in _bases_of(kind) if id(base) in self._known), kind)
+            self.modules[number], self.kinds[number] = type_module(home), id(home)
+            self.names[number] = f"{type_module(kind)}.{_name_of(kind)}.{slot}".removeprefix("builtins.")
 
     def end(self) -> None:
         """Remove our trampolines from classes that inherited them; calls_disarm must follow for the rest."""
