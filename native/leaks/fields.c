@@ -107,7 +107,7 @@ void ledger_settle_kept(const call_frame *frame, ledger_entry *entry, Py_ssize_t
     PyObject *object = (PyObject *)entry->address; // borrowed
     if (ledger_frame_gained(frame, object) == change) {
         settle(entry, frame->number, frame->self);
-    } else if (change == 1 && ledger_frame_has_self(frame) &&
+    } else if (change == 1 && ledger_frame_has_self(frame) && object != frame->self && // no owner of itself
                reaches((const uintptr_t *)(frame->self + 1), Py_MIN(frame->field_count, LINKS),
                        entry->address, 1)) {
         settle(entry, frame->number, NULL);

@@ -6,6 +6,7 @@ part of it. Each says what it measured.
 
 # SPDX-License-Identifier: MIT
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 
 import pytest
@@ -18,9 +19,11 @@ SETUP = """\
 import numpy as np
 from threading import Thread
 million, few = [float(i) for i in range(1_000_000)], np.arange(3.0)
+from random import Random
+calls = [eval("lambda: np.add.reduce(few)") for _ in range(2_000)]
 def sums():
-    for _ in range(80_000):
-        np.add.reduce(few)
+    for call in Random(1).choices(calls, k=90_000):  # in no order that repeats: nothing is added up
+        call()
 globals().update((f"n{i}", bytearray(5_000)) for i in range(3_000))"""
 CELLS = (
     SETUP,
@@ -131,7 +134,7 @@ def test_a_trace_of_a_million_is_drawn_anew_at_once(timed) -> None:
     assert fastest("a quarter of a million", moved("whole", "zoom in")) < WITHIN_MS
     assert fastest("the next half quarter", moved("earlier", "later")) < WITHIN_MS
     assert fastest("all of it again", moved("zoom in", "whole")) < WITHIN_MS
-    assert "1,048,5" in view.inner_text(), "events of both threads"
+    assert re.search(r"1,04\d,\d{3} events", view.inner_text()), "of both threads"
     assert "dropped" in view.inner_text()
     assert view.locator(".lanes .box").count() <= 1_500
 

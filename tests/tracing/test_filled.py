@@ -11,8 +11,8 @@ import pytest
 import inspector
 
 pytestmark = [pytest.mark.core]
-FRESH = 1 << 22
-"""Bytes: malloc maps such a block anew, and none of its pages is in memory."""
+FRESH = 1 << 26
+"""Bytes: malloc maps a block of more than 32 MB anew, and none of its pages is in memory (mallopt(3))."""
 
 
 def row_of(trace: Any, text: str) -> Any:

@@ -14,7 +14,7 @@ from inspector.objects.layers.plain import plain
 _PLAIN: Final = (int, float, complex, str, bytes, bytearray, bool, type(None), dict, list, tuple)
 _BASE: Final = type.__dict__["__base__"].__get__
 _HIDE: Final = (
-    *("zlib", "_bz2", "_lzma", "_ssl", "_hashlib", "pyexpat", "_csv", "_tkinter", "_dbm", "_gdbm", "select"),
+    *("zlib", "_bz2", "_lzma", "_ssl", "_hashlib", "pyexpat", "_csv", "_tkinter", "_dbm", "_gdbm"),
 )
 """Modules of Python whose objects keep memory of a C library's."""
 _HIDES: Final = ("_thread._local",)

@@ -245,8 +245,9 @@ class Targets:
         if not (is_named or is_bare or lies_in(kind, home, module)):
             return
         self._keep_type(module, kind)
-        if id(type(kind)) not in self._seen and type(kind) is not type:  # ctypes: Array.from_buffer is its
-            self._type(module, type(kind))
+        for other in _bases_of(type(kind)):  # ctypes: Array.from_buffer is of its metaclass
+            if id(other) not in self._seen and other is not type and other is not object:
+                self._type(module, other)
 
     def _methods(self, module: str, kind: type, chosen: tuple[str, ...] | None = None) -> None:
         for name, value in list(_dict_of(kind).items()):

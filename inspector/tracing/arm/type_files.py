@@ -11,9 +11,11 @@ from typing import Final
 from weakref import ReferenceType, ref
 
 from inspector import _native
-from inspector.objects.classes import is_heap_type
+from inspector.objects.classes import is_heap_type, type_flags
 
 _dict_of = type.__dict__["__dict__"].__get__
+_IMMUTABLE: Final = 1 << 8
+"""Py_TPFLAGS_IMMUTABLETYPE (Include/object.h)."""
 _METHOD_AT: Final = 40
 """Of PyMethodDescrObject: `d_method`, in the table of its library (Include/cpython/descrobject.h)."""
 
@@ -59,6 +61,8 @@ def _address(kind: type) -> int:
         return id(kind)
     methods = (value for value in _dict_of(kind).values() if type(value) is MethodDescriptorType)
     found = next((_native.read(id(one) + _METHOD_AT, 8) for one in methods), None)
+    if found is None and type_flags(kind) & _IMMUTABLE:  # no class statement makes such a type
+        return _origin(kind)
     return int.from_bytes(found or b"", "little")
 
 
