@@ -217,7 +217,7 @@ static void check(call_frame *frame, const calls_called *called, const uintptr_t
     ledger_fields_compare(frame);
     ledger_frame_compare(frame);
     ledger_settle_fields(frame);
-    if (handed && PyType_Check((PyObject *)words[0])) {
+    if (handed && words[0] && PyType_Check((PyObject *)words[0])) { // 0: a static function of torch
         ledger_frame_adopt(frame, handed);
     }
     for (int i = 0; i < frame->count; i++) {
