@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import operator
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -114,6 +115,14 @@ def _delegated(module: Any) -> None:
         all_of().send(None)
 
 
+def _is_sent(one: Any) -> bool:
+    """Whether `yield from` calls am_send, which loses a reference."""
+    before = sys.getrefcount(one)
+    with pytest.raises(StopIteration):
+        (lambda: (yield from one))().send(None)
+    return sys.getrefcount(one) > before
+
+
 CALLS: dict[str, Callable[[Any], Any]] = {
     **{name: lambda m, f=getattr(operator, name): f(m.Made(), []) for name in BINARY},
     "divmod": lambda m: divmod(m.Made(), []),
@@ -147,6 +156,8 @@ def slots() -> ModuleType:
 
 @pytest.mark.parametrize("way", CALLS)
 def test_a_loss_by_macro_is_certain_on_the_first_call(slots: Any, way: str) -> None:
+    if way == "send" and not _is_sent(slots.Made()):
+        pytest.skip("not on CPython 3.12 to 3.14: `yield from` takes tp_iternext where None is sent")
     with inspector.leaks("slots") as found:
         slots.nothing()
         CALLS[way](slots)
