@@ -45,10 +45,8 @@ def test_a_view_of_a_vector_that_r_freed_dangles(tmp_path: Path) -> None:
     small, large, largest, held = json.loads(printed("-c", DANGLES, cwd=tmp_path).splitlines()[-1])
     assert small[0] == [] and held == [[], 100_000, 100_000.0]
     for told, items, last in (large, largest):
-        assert sorted(told) == [
-            ["dangling view", "memoryview", True, "free"],
-            ["dangling view", "ndarray", True, "free"],
-        ]
+        assert ["dangling view", "memoryview", True, "free"] in told  # the array's base
+        assert {tuple(one[2:]) for one in told} == {(True, "free")}
         assert last == items  # the bytes are kept apart: as they were
 
 
