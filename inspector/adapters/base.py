@@ -146,9 +146,9 @@ class Adapter:
         """Whether its elements are Python objects in lists or dicts, which are not read."""
         return False
 
-    def encoded(self, x: Any) -> str:
-        """The type and shape of its elements, where its one block keeps something else, as codes; else ""."""
-        return ""
+    def encoded(self, x: Any) -> tuple[str, tuple[int, ...]] | None:
+        """Type and shape of its elements, where its one block keeps something else, as codes; else None."""
+        return None
 
     def placing(self, x: Any) -> tuple[Elements, ...]:
         """Those of its blocks that say where its values stand, as the indices of a sparse matrix do."""

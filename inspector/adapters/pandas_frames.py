@@ -135,17 +135,18 @@ class PandasFrames(Adapter):
         blocks = [_title(block) for block in islice(_blocks(x), MOST_NAMED)]
         return (("blocks", ", ".join(blocks) or "none"), ("copy-on-write", _copy_on_write(x)), *kept)
 
-    def encoded(self, x: Any) -> str:
+    def encoded(self, x: Any) -> tuple[str, tuple[int, ...]] | None:
         """The dtype and shape of the extension array that keeps all its values, if it is pandas' own."""
         values = _extension(x)
-        return "" if values is None else f"{values.dtype} {values.shape}"
+        shape = (1,) if kind_of(x) == "DataFrame" else ()
+        return None if values is None else (str(values.dtype), (*values.shape, *shape))
 
     def layers(self, x: Any) -> Told:
         """From pandas_layers: blocks with their holders, caches of indexes."""
-        told, meant = self._layers(x), "" if kind_of(x) == "DataFrame" else self.encoded(x)
-        if not meant:
+        told, meant = self._layers(x), None if kind_of(x) == "DataFrame" else self.encoded(x)
+        if meant is None:
             return told
-        first = replace(told.layers[0], what=f"{type_name(type(x))} {meant}")
+        first = replace(told.layers[0], what=f"{type_name(type(x))} {meant[0]} {meant[1]}")
         return replace(told, layers=(first, *told.layers[1:]))
 
     def _layers(self, x: Any) -> Told:

@@ -13,6 +13,7 @@ from inspector.objects.layouts import strides
 MOST_SHOWN = 6
 MOST_ELEMENT_BYTES = 64
 MOST_BYTES_AT_ONCE = 256
+CODED = Unknown("the block keeps something else for them, as codes")
 
 
 def layout(subject: _native.Subject) -> Layout | Unknown | None:
@@ -24,22 +25,22 @@ def layout(subject: _native.Subject) -> Layout | Unknown | None:
     many = blocks_of(adapter, subject.get(), blocks)
     if many > 1:
         return Unknown(f"{many:,} blocks, each with a layout of its own")
-    if meant := adapter.encoded(subject.get()):
-        return Unknown(f"its block keeps no elements of {meant} as they are")
-
     (block,) = blocks
+    meant = adapter.encoded(subject.get()) if block.numeric else None
+    if meant is not None and meant[1] != block.shape:
+        return Unknown(f"its block keeps less than the elements of {meant[0]} {meant[1]}")
     shape, steps, itemsize = block.shape, block.strides_bytes, block.itemsize_bytes
     return Layout(
         shape=shape,
         strides_bytes=steps,
         itemsize_bytes=itemsize,
-        format=block.format,
+        format=block.format if meant is None else meant[0],
         c_contiguous=strides.is_contiguous(shape, steps, itemsize, "C"),
         f_contiguous=strides.is_contiguous(shape, steps, itemsize, "F"),
         aligned=block.aligned,
         words=strides.words(shape, steps, itemsize),
         members=block.members,
-        preview=preview(adapter, block),
+        preview=preview(adapter, block) if meant is None else CODED,
     )
 
 
