@@ -10,8 +10,9 @@ from inspector.facts.leaks import WatchedModule
 
 NAMED: Final = 3
 """Names in a message."""
-_CLOSURES: Final = "_cython_"
-"""Module of Cython's functions: each call makes closures and lambdas anew. They are named, and no error."""
+_CYTHONS: Final = ("_cython_", "__pyx_")
+"""In names of what Cython makes for itself: closures anew at each call, their scopes. It is named, and no
+error."""
 
 
 def unwatched(seen: Iterable[WatchedModule]) -> InspectorError | None:
@@ -56,4 +57,4 @@ def partly(seen: Iterable[WatchedModule]) -> InspectorError | None:
 
 
 def _hidden(one: WatchedModule) -> list[str]:
-    return [name for name in one.unhooked if not name.startswith(_CLOSURES)]
+    return [name for name in one.unhooked if not any(word in name for word in _CYTHONS)]
