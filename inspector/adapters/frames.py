@@ -3,12 +3,11 @@
 # SPDX-License-Identifier: MIT
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.told import Layer, Told, attribute
-
-MOST_FRAMES = 1_000
 
 
 class Frames(Adapter):
@@ -48,20 +47,22 @@ def _file(code: types.CodeType) -> str:
 
 
 def _runs(x: types.FrameType) -> bool:
-    """Whether a thread is in it, or in what it called. No variable may keep this function's own frame."""
-    tops = list(sys._current_frames().values())
-    try:
-        return any(_is_below(x, tops.pop()) for _ in range(len(tops)))
-    finally:
-        tops.clear()
+    """Whether a thread is in it, or in what it called."""
+    return id(x) in running()
 
 
-def _is_below(x: types.FrameType, frame: types.FrameType | None) -> bool:
-    for _ in range(MOST_FRAMES):
-        if frame is None or frame is x:
-            break
-        frame = frame.f_back
-    return frame is x
+def running() -> set[int]:
+    """Ids of the frames of all threads."""
+    return {id(frame) for frame in _frames()}
+
+
+def _frames() -> Iterator[types.FrameType]:
+    """To be read to its end: before that it keeps itself, by its own frame."""
+    for top in sys._current_frames().values():
+        frame: types.FrameType | None = top
+        while frame is not None:
+            yield frame
+            frame = frame.f_back
 
 
 ADAPTER = Frames()

@@ -75,10 +75,11 @@ def watched(
 def _places(armed: Armed) -> Iterator[tuple[int, str]]:
     """Number of each hooked function and type slot, and its module."""
     yield from zip(armed.numbers, armed.found.modules, strict=False)
-    homes = {id(one): module for one, module in zip(armed.found.callables, armed.found.modules, strict=True)}
+    strange = set(filter(is_homeless, set(armed.types.modules.values())))  # `_wrappers` of wrapt._wrappers
+    pairs = zip(armed.found.callables, armed.found.modules, strict=True) if strange else ()
+    homes = {id(one): module for one, module in pairs}
     for number, module in armed.types.modules.items():
-        is_strange = is_homeless(module)  # as `_wrappers`, which wrapt._wrappers calls itself
-        yield number, homes.get(armed.types.kinds[number], module) if is_strange else module
+        yield number, homes.get(armed.types.kinds[number], module) if module in strange else module
 
 
 def _imports(slots: CapiSlots, rows: list[tuple[Any, ...]]) -> list[tuple[str, str, int]]:

@@ -49,7 +49,6 @@ _KEEPERS: Final = (*_PAUSED, types.FrameType, type(functools.lru_cache(abs)), *I
 """Types with an adapter of the language, which tells their state and not what they hold."""
 _OF_OBJECTS: Final = ("scipy.sparse._dok.dok_matrix", "scipy.sparse._dok.dok_array")
 """Types with an adapter whose elements are Python objects, in a dict."""
-_FUNCTIONS: Final = ("numpy.ufunc", "numpy._ArrayFunctionDispatcher", "functools._lru_cache_wrapper")
 _HAVE_GC: Final = 1 << 14
 """Py_TPFLAGS_HAVE_GC (Include/object.h)."""
 _HAVE_VECTORCALL: Final = 1 << 11
@@ -147,6 +146,6 @@ def is_of_c(kind: type) -> bool:
 
 def _is_of_functions(kind: type) -> bool:
     """Whether its objects are functions of C: Cython's, nanobind's, ufuncs. They refer to their modules."""
-    name, flags = full_name(kind), type_flags(kind)
-    is_called = flags & _HAVE_VECTORCALL and name.partition(".")[0] not in sys.stdlib_module_names
-    return bool(flags & _METHOD_DESCRIPTOR or is_called or name in _FUNCTIONS)
+    flags, top = type_flags(kind), full_name(kind).partition(".")[0]
+    is_called = flags & _HAVE_VECTORCALL and top not in sys.stdlib_module_names
+    return bool(flags & _METHOD_DESCRIPTOR or is_called)

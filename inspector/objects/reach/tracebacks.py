@@ -1,12 +1,12 @@
 """The variables that a traceback keeps: those of the frames that it names and that run no more."""
 
 # SPDX-License-Identifier: MIT
-import sys
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any, Final
 
 from inspector import _native
+from inspector.adapters.frames import running
 
 MOST_FRAMES: Final = 100
 _SHELL: Final = ("/IPython/", "/ipykernel/")
@@ -21,19 +21,10 @@ def variables(error: BaseException) -> Iterator[tuple[str, str, Any]]:
     while traceback is not None and len(frames) < MOST_FRAMES:
         frames.append(traceback.tb_frame)
         traceback = traceback.tb_next
-    running = {id(frame) for frame in _running()} if frames else set()  # a frame among its own locals stays
+    alive = running() if frames else set()  # a frame among its own locals stays
     for frame in reversed(frames):
         code = frame.f_code
-        if id(frame) in running or any(folder in code.co_filename for folder in _SHELL):
+        if id(frame) in alive or any(folder in code.co_filename for folder in _SHELL):
             continue
         for name, value in _native.frame_locals(frame):
             yield name, code.co_qualname, value
-
-
-def _running() -> Iterator[FrameType]:
-    """The frames of all threads: their variables live without the traceback."""
-    for top in sys._current_frames().values():
-        frame: FrameType | None = top
-        while frame is not None:
-            yield frame
-            frame = frame.f_back

@@ -17,12 +17,11 @@ from typing import Any, Final
 from weakref import ReferenceType
 
 from inspector.errors import InspectorError
-from inspector.objects.classes import is_heap_type, type_module, type_name
+from inspector.objects.classes import is_heap_type, type_bases, type_module, type_name
 from inspector.tracing.arm.specialised import specialised
 from inspector.tracing.arm.type_files import by_file, is_homeless, latest, lies_in
 
 _dict_of = type.__dict__["__dict__"].__get__
-_bases_of = type.__dict__["__mro__"].__get__
 CALLED_ASKEW: Final = "__internal_mypyc_setup"
 """mypyc calls this function by its PyMethodDef, with one argument; it is declared with two."""
 _flags_of = type.__dict__["__flags__"].__get__
@@ -233,7 +232,7 @@ class Targets:
         self._keep(module, type_name(kind), kind)
         self._methods(module, kind)
         of_pybind11 = type.__subclasses__(property) if is_homeless(type_module(type(kind))) else ()
-        for other in (*_bases_of(kind)[1:], type(kind), *of_pybind11):
+        for other in (*type_bases(kind)[1:], type(kind), *of_pybind11):
             if id(other) not in self._seen and is_heap_type(other) and is_homeless(type_module(other)):
                 self._keep_type(module, other)
 
@@ -245,7 +244,7 @@ class Targets:
         if not (is_named or is_bare or lies_in(kind, home, module)):
             return
         self._keep_type(module, kind)
-        for other in _bases_of(type(kind)):  # ctypes: Array.from_buffer is of its metaclass
+        for other in type_bases(type(kind)):  # ctypes: Array.from_buffer is of its metaclass
             if id(other) not in self._seen and other is not type and other is not object:
                 self._type(module, other)
 

@@ -22,7 +22,7 @@ _METHOD_AT: Final = 40
 
 def lies_in(kind: type, home: str, module: str) -> bool:
     """Whether the type is in the module's own file; for a `home`, its `__module__`, that names no module."""
-    if home != "builtins" and home.partition(".")[0] in sys.modules:
+    if home != "builtins" and not is_homeless(home):
         return False
     file = vars(sys.modules[module]).get("__file__")
     image = _native.image(_address(kind) or _origin(kind))

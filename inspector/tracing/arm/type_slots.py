@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from inspector import _native
-from inspector.objects.classes import type_module
+from inspector.objects.classes import type_bases, type_module
 from inspector.tracing.arm.targets import subclasses
 
-_bases_of = type.__dict__["__mro__"].__get__
 _name_of = type.__dict__["__qualname__"].__get__
 CAPSULES = "destructor of a capsule"
 
@@ -39,7 +38,7 @@ class TypeSlots:
             number = _native.type_slots_capsules()
             self.names[number], self.modules[number] = CAPSULES, "builtins"
         fresh = [kind for kind in types if id(kind) not in self._known]
-        fresh.sort(key=lambda kind: len(_bases_of(kind)))  # a base before what inherits its slots
+        fresh.sort(key=lambda kind: len(type_bases(kind)))  # a base before what inherits its slots
         self._known.update(id(kind) for kind in fresh)
         self._types += fresh
         self._keep(_native.type_slots_arm(fresh, True, self._purpose))
@@ -47,7 +46,7 @@ class TypeSlots:
 
     def _keep(self, rows: list[tuple[int, type, str]]) -> None:
         for number, kind, slot in rows:
-            home = next((base for base in _bases_of(kind) if id(base) in self._known), kind)
+            home = next((base for base in type_bases(kind) if id(base) in self._known), kind)
             self.modules[number], self.kinds[number] = type_module(home), id(home)
             self.names[number] = f"{type_module(kind)}.{_name_of(kind)}.{slot}".removeprefix("builtins.")
 
