@@ -340,6 +340,8 @@ class Agent:
 
     def _loaded(self, event: Any) -> None:
         """After loading a library or resolving a pending place: add its addresses to the guard's table."""
+        if isinstance(event, PlaceBreakpoint) and event.was_hit():
+            return
         if self.reader is not None:
             self.reader.forget()
         if isinstance(event, PlaceBreakpoint) and not event.pending:

@@ -93,6 +93,8 @@ class Collection:
 class PlaceBreakpoint(gdb.Breakpoint):
     """The breakpoint of one place, which may have several addresses."""
 
+    _told_hits = 0
+
     def __init__(
         self,
         collection: Collection,
@@ -109,6 +111,11 @@ class PlaceBreakpoint(gdb.Breakpoint):
         self.absent = "no loaded library has a function of this name"
         self.only_if: str = place.get("condition", "")
         self.leave_out_stubs()
+
+    def was_hit(self) -> bool:
+        """Whether gdb tells of a hit: it does so of each, as of a place that was found."""
+        told, self._told_hits = self._told_hits, self.hit_count
+        return self.hit_count != told
 
     def leave_out_stubs(self) -> None:
         """Disable linker stubs (name@plt): they jump to the function, which would be counted twice."""
