@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 import sys
 import types
-from collections.abc import Iterator
 from typing import Any
 
 from inspector.adapters.base import Adapter, type_name
@@ -52,17 +51,14 @@ def _runs(x: types.FrameType) -> bool:
 
 
 def running() -> set[int]:
-    """Ids of the frames of all threads."""
-    return {id(frame) for frame in _frames()}
-
-
-def _frames() -> Iterator[types.FrameType]:
-    """To be read to its end: before that it keeps itself, by its own frame."""
-    for top in sys._current_frames().values():
-        frame: types.FrameType | None = top
+    """Ids of the frames of all threads; no variable here holds this function's own frame at its end."""
+    tops, found = list(sys._current_frames().values()), set[int]()
+    while tops:
+        frame: types.FrameType | None = tops.pop()
         while frame is not None:
-            yield frame
+            found.add(id(frame))
             frame = frame.f_back
+    return found
 
 
 ADAPTER = Frames()

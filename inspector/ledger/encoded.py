@@ -111,4 +111,14 @@ def _blocks(words: Collection[int]) -> list[tuple[int, int]]:
     writable = [row[:2] for row in _native.maps() if row[2].startswith("rw")]
     starts = [start for start, _ in writable]
     pointers = [word for word in words if starts[0] <= word < writable[bisect_right(starts, word) - 1][1]]
+    pointers = [word for word in pointers if not _is_link_map(word)]
     return sorted({block for block in _native.blocks_in_use(pointers, OWN_CODE) if block and block[0]})
+
+
+def _is_link_map(address: int) -> bool:
+    """Whether the loader's record of a file (link.h) is there, to which each table of jumps leads: what the
+    records name would be bases of offsets.
+    """
+    bias = int.from_bytes(_native.read(address, _WORD) or b"", "little")
+    image = _native.image(bias) if bias else None
+    return image is not None and image[1] == bias

@@ -18,9 +18,9 @@ enum { BLOCK_WORDS = 64, LINKS = 8 };
 void ledger_fields_watch(call_frame *frame) {
     for (int i = 0; i < frame->field_count; i++) {
         const ledger_entry *entry = ledger_find(frame->fields[i]);
-        PyObject *object = (PyObject *)frame->fields[i]; // borrowed: an entry is alive
+        PyObject *object = (PyObject *)frame->fields[i]; // borrowed
         int before = frame->count;
-        if (!entry || entry->flags & UNUSABLE || compat_refcount(object) <= 0 || PyType_Check(object) ||
+        if (!entry || entry->flags & UNUSABLE || !ledger_is_alive(entry) || PyType_Check(object) ||
             ledger_frame_find(frame, object)) {
             continue;
         }
@@ -52,7 +52,7 @@ static void settle(ledger_entry *entry, uint32_t number, const PyObject *holder)
 static ledger_entry *settle_new(PyObject *object, uint32_t number, const PyObject *holder) {
     ledger_entry *entry = ledger_find((uintptr_t)object);
     if (!entry || !(entry->flags & LEDGER_FRESH) || entry->flags & (LEDGER_DEAD | LEDGER_LISTED) ||
-        compat_refcount(object) != 1) {
+        !ledger_is_alive(entry) || compat_refcount(object) != 1) {
         return NULL;
     }
     settle(entry, number, holder);

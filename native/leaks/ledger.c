@@ -59,16 +59,6 @@ static void count_references(void) {
     }
 }
 
-// Whether the address still holds the object: some types free their blocks where no hook sees it.
-static int is_alive(const ledger_entry *entry) {
-    uintptr_t header[HEADER_WORDS];
-    if (memory_read(entry->address, header, sizeof header) != sizeof header) {
-        return 0;
-    }
-    Py_ssize_t count = compat_refcount((PyObject *)entry->address);
-    return header[1] == entry->type && count > 0 && count < (Py_ssize_t)1 << 40;
-}
-
 // Whether a dead object in the free list of its type was released again. A type with its own allocator may
 // overwrite the block; then the type word proves nothing (in a free float it is the link of the list).
 static int is_released_in_list(const ledger_entry *entry) {
@@ -87,7 +77,7 @@ static int is_suspicious(ledger_entry *entry) {
         entry->flags |= is_released_in_list(entry) ? LEDGER_OVER : 0;
         return !!(entry->flags & LEDGER_OVER);
     }
-    if (!is_alive(entry) || compat_is_immortal(object)) {
+    if (!ledger_is_alive(entry) || compat_is_immortal(object)) {
         return 0;
     }
     Py_ssize_t count = compat_refcount(object) - !!(entry->flags & LEDGER_HELD);
@@ -269,7 +259,7 @@ static PyObject *ledger_settle(PyObject *module, PyObject *unused) {
     ledger_entry *entries = ledger_entries(&capacity);
     for (uint32_t i = 0; i < capacity; i++) {
         if (entries[i].address && !(entries[i].flags & (LEDGER_DEAD | LEDGER_LISTED)) &&
-            !is_alive(&entries[i])) {
+            !ledger_is_alive(&entries[i])) {
             ledger_remove(&entries[i]);
         }
     }

@@ -392,3 +392,47 @@ def test_a_function_that_is_called_with_less_than_it_declares_ends_nothing() -> 
     folder = str(specimens.library("askew", ASKEW).parent)
     told = printed("-c", CALLS_ASKEW, folder)
     assert told == "<leaks: No fault was found in the references of 1 call.>\n"
+
+
+STALE = r"""
+#include <Python.h>
+#include <sys/mman.h>
+static void unmap(PyObject *self) { munmap(self, 4096); }
+static PyTypeObject Step_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "stale.Step", .tp_basicsize = sizeof(PyObject), .tp_dealloc = unmap,
+};
+typedef struct { PyObject_HEAD void *last; } Walk; // the address of the latest step, not a reference
+static PyObject *step(PyObject *self, PyObject *unused) {
+    void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ((Walk *)self)->last = memory;
+    return PyObject_Init(memory, &Step_type);
+}
+static PyObject *rest(PyObject *self, PyObject *unused) { Py_RETURN_NONE; }
+static PyMethodDef walks[] = {{"step", step, METH_NOARGS, NULL}, {"rest", rest, METH_NOARGS, NULL}, {0}};
+static PyTypeObject Walk_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "stale.Walk", .tp_basicsize = sizeof(Walk), .tp_methods = walks,
+    .tp_new = PyType_GenericNew,
+};
+static PyObject *walk(PyObject *self, PyObject *unused) {
+    int failed = PyType_Ready(&Step_type) || PyType_Ready(&Walk_type);
+    return failed ? NULL : PyObject_CallNoArgs((PyObject *)&Walk_type);
+}
+"""
+WALKS = """
+import sys, inspector; sys.path.insert(0, sys.argv[1])
+import stale
+walk = stale.walk()
+with inspector.leaks("stale") as found:
+    for _ in range(3):
+        walk.step()
+        walk.rest()
+print(found)
+"""
+
+
+def test_a_field_may_lead_to_memory_that_is_gone() -> None:
+    """NumPy's iterators lie in memory of its own, which Python frees through no hook: reading one ended the
+    process.
+    """
+    told = printed("-c", WALKS, str(specimens.library("stale", STALE).parent))
+    assert told == "<leaks: No fault was found in the references of 6 calls.>\n"

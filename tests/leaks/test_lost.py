@@ -187,7 +187,8 @@ def make():
 @pytest.mark.quick
 def test_what_only_looks_like_an_object_is_neither_told_nor_followed() -> None:
     """An untracked tuple whose item is no address: showing it ended the process by SIGSEGV."""
-    found = told("def make():\n    for n in range(8): lostmod.shatter(float(sys.argv[1] == '') + n)")
+    fresh = "fresh = [n + 0.5 for n in range(9_000)]  # the next floats lie where no old word leads to\n"
+    found = told(fresh + "def make():\n    for n in range(8): lostmod.shatter(float(sys.argv[1] == '') + n)")
     second = f"byte {16 + tuple.__basicsize__} of a block"
     ((kind, many, *how),) = (row[:5] for row in found["lost"])
     assert (kind, how) == ("float", ["lost C memory", "", second])

@@ -12,6 +12,7 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/entries/table.h"
+#include "memory/memory.h"
 #include "module/arena.h"
 #include "objects/objects.h"
 #include "trace/capi/capi.h"
@@ -211,6 +212,15 @@ ledger_entry *ledger_enter_argument(PyObject *object) {
         entry->flags |= LEDGER_GIVEN;
     }
     return entry;
+}
+
+int ledger_is_alive(const ledger_entry *entry) {
+    PyObject head;
+    if (memory_read(entry->address, &head, sizeof head) != sizeof head) {
+        return 0;
+    }
+    Py_ssize_t count = compat_refcount(&head);
+    return (uintptr_t)head.ob_type == entry->type && count > 0 && count < (Py_ssize_t)1 << 40;
 }
 
 void ledger_remove(ledger_entry *entry) {

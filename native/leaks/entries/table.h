@@ -27,6 +27,8 @@ ledger_entry *ledger_enter(PyObject *object /* borrowed */,
 // Watches an argument of a method. The new entry; NULL if there is one already, or no room.
 ledger_entry *ledger_enter_argument(PyObject *object /* borrowed */);
 void ledger_remove(ledger_entry *entry);
+// Whether the address still holds the object: some types free their blocks where no hook sees it.
+int ledger_is_alive(const ledger_entry *entry);
 void ledger_add(ledger_entry *entry, const ledger_touch *touch);
 // A call of `row` failed: its touch, the last of the entry, says whether it stole the reference all the same.
 void ledger_touch_failed(ledger_entry *entry, uint16_t row);
