@@ -399,7 +399,8 @@ STALE = r"""
 #include <sys/mman.h>
 static void unmap(PyObject *self) { munmap(self, 4096); }
 static PyTypeObject Step_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "stale.Step", .tp_basicsize = sizeof(PyObject), .tp_dealloc = unmap,
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "stale.Step", .tp_basicsize = sizeof(PyObject),
+    .tp_dealloc = unmap,
 };
 typedef struct { PyObject_HEAD void *last; } Walk; // the address of the latest step, not a reference
 static PyObject *step(PyObject *self, PyObject *unused) {

@@ -84,7 +84,7 @@ def test_a_wide_row_is_drawn_and_texts_are_no_block_and_a_zone_is_lost_once(tmp_
     assert "R → Python numeric matrix(1,000,000) → ndarray shared the same 8.0 MB" in told
     assert "Python → R float → numeric ×1,000" in told and "1 loss in 1 line of R" in told
     assert "5,000 strings became an ndarray of 5,000 objects, 40 kB → 40 kB, element by element" in told
-    assert done.stderr.count("not watched: 1 (") == 1 and "python -c p" in done.stderr  # cut, if its path is long
+    assert done.stderr.count("not watched: 1 (") == 1 and "python -c p" in done.stderr  # cut if long
 
 
 IN_A_LOOP = """library(reticulate)
