@@ -6,6 +6,7 @@ import time
 from typing import Any, Final
 
 from inspector.debugger.dap.hit_counts import counted
+from inspector.debugger.dap.joining import POLL_S, Joining
 from inspector.debugger.dap.native_side import quietly
 from inspector.debugger.dap.places import (
     FIRST,
@@ -20,7 +21,6 @@ from inspector.debugger.dap.places import (
 from inspector.debugger.dap.python_side import AT_ONCE, Joined
 from inspector.debugger.dap.relay import TICK_S
 from inspector.debugger.dap.wire import Message, Stream
-from inspector.debugger.dap.with_gdb import WithGdb
 from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
 
@@ -32,11 +32,10 @@ CRASHES: Final = "crashes"
 _THROW: Final = {"spec": "__cxa_throw", "prototype": "", "condition": "", "throws": True}
 _FREE_S: Final = 10.0
 """Seconds for debugpy's own gdb to leave a program that it attached to."""
-_POLL_S: Final = 0.01
 _HERE: Final = ("", "localhost", "127.0.0.1", "::1")
 
 
-class Breakpoints(WithGdb):
+class Breakpoints(Joining):
     """The breakpoints by file, and those by function."""
 
     def __init__(self, editor: Stream, python: Stream) -> None:
@@ -49,7 +48,8 @@ class Breakpoints(WithGdb):
 
     def after(self) -> None:
         """Set what waited for debugpy's own gdb."""
-        if self._free_at and (not proc.tracer(self.native.pid) or time.monotonic() > self._free_at):
+        free = self._free_at and (self.native.client is not None or not proc.tracer(self.native.pid))
+        if free or (self._free_at and time.monotonic() > self._free_at):
             self._free_at, self.tick_s, self._configured = 0.0, TICK_S, True
             if self._wants_gdb():
                 self.with_gdb(self._place_all, lambda error: None)
@@ -70,10 +70,15 @@ class Breakpoints(WithGdb):
             except OSError as error:
                 self.refuse(request, f"nobody listens at {connect}: {error.strerror}")
                 return
+        elif self.native.pid and not given.get("subProcessId") and self.begin_late(request):
+            return
         self.forward(request)
 
     def do_configurationDone(self, request: Message) -> None:
         """The program begins: native breakpoints first."""
+        if self.is_late:
+            self.configured_late(request)
+            return
         self.hasten()
         self.ask("pydevdSystemInfo", lambda told: self._begin(request, told))
 
@@ -81,7 +86,7 @@ class Breakpoints(WithGdb):
         pid = told.get("body", {}).get("process", {}).get("pid") if told["success"] else 0
         self.native.pid = int(pid or self.native.pid)
         if proc.tracer(self.native.pid):  # debugpy's own gdb, which leaves when its attach was answered
-            self._free_at, self.tick_s = time.monotonic() + _FREE_S, _POLL_S
+            self._free_at, self.tick_s = time.monotonic() + _FREE_S, POLL_S
             self._go_on(request)
         elif self._wants_gdb():
             self.with_gdb(lambda: self._place_all(request), lambda error: self._go_on(request))
@@ -91,12 +96,22 @@ class Breakpoints(WithGdb):
     def _wants_gdb(self) -> bool:
         return self._crashes or any(self._places.values())
 
+    def joined(self) -> None:
+        """debugpy is in the attached program; its own gdb leaves soon."""
+        self.hasten()
+        self.ask("threads", self.heard_threads)
+        self._free_at, self.tick_s = time.monotonic() + _FREE_S, POLL_S
+
     def hasten(self) -> None:
         """Let debugpy's messages come without the delay of 40 ms that each had."""
         self.ask("evaluate", lambda told: None, expression=quietly(AT_ONCE), context="repl")
 
     def heard_threads(self, told: Message) -> None:
         """debugpy's threads."""
+
+    def place(self) -> None:
+        """Set all in gdb, which is attached."""
+        self._place_all()
 
     def _place_all(self, request: Message | None = None) -> None:
         for group, places in self._places.items():
@@ -175,7 +190,7 @@ class Breakpoints(WithGdb):
     def _answer_set(self, request: Message, group: str, places: list[Place]) -> None:
         known = self._places.get(group)
         self._places[group] = places
-        if not self._configured:
+        if not self._configured and self.native.client is None:
             self.answer(request, breakpoints=[_later(place) for place in places])
         elif places or known:
             self.with_gdb(

@@ -12,6 +12,7 @@ from typing import Final
 
 from inspector.debugger.dap import line_calls
 from inspector.debugger.dap.breakpoints import Breakpoints
+from inspector.debugger.dap.joining import NOT_YET
 from inspector.debugger.dap.places import FIRST
 from inspector.debugger.dap.wire import Message, Stream
 from inspector.debugger.memory import proc
@@ -74,9 +75,12 @@ class Steps(Breakpoints):
 
     def do_threads(self, request: Message) -> None:
         """debugpy's threads and gdb's; debugpy cannot answer while a stopped thread has the GIL."""
+        if self.is_late:
+            self.late_threads(request, self._of_kernel())
+            return
         if not self.standing:
             self._silent_at = time.monotonic() + _PYTHON_PAUSES_S
-            self.forward(request, self.heard_threads)
+            self.forward(request, self._answered_threads)
             return
         named, names = {one["id"] for one in self._names}, self.shown.threads()
         own = [
@@ -88,13 +92,17 @@ class Steps(Breakpoints):
 
     def _of_kernel(self) -> list[Message]:
         """The kernel's threads: debugpy has none in a program before C code there lets the GIL go."""
-        pid = self.native.pid
-        rows = [(kernel, proc.thread_name(pid, kernel)) for kernel in (proc.threads(pid) if pid else ())]
+        pid, names = self.native.pid, self.shown.threads() if self.is_late else {}
+        every = proc.threads(pid) if pid else ()
+        rows = [(kernel, names.get(kernel) or proc.thread_name(pid, kernel)) for kernel in every]
         return [{"id": FIRST + kernel, "name": f"{name} ({kernel})"} for kernel, name in rows]
+
+    def _answered_threads(self, told: Message) -> None:
+        self._silent_at = 0.0
+        self.heard_threads(told)
 
     def heard_threads(self, told: Message) -> None:
         """debugpy's threads, for when it cannot answer."""
-        self._silent_at = 0.0
         if told["success"]:
             self._names = list(told["body"]["threads"])
 
@@ -178,6 +186,9 @@ class Steps(Breakpoints):
         if thread not in self.standing:
             self.forward(request)
             return
+        if self.standing[thread][1] and self.is_late:
+            self.refuse(request, NOT_YET)
+            return
         if self.standing[thread][1]:
             self._step_python(thread)
         else:
@@ -217,12 +228,15 @@ class Steps(Breakpoints):
             return
         if thread > FIRST and thread - FIRST in proc.threads(self.native.pid):
             self.answer(request)
+            self.join_after()
             self.with_gdb(partial(self._interrupt, thread - FIRST), lambda error: self.say(str(error)))
             return
         self._paused[thread] = time.monotonic() + _PYTHON_PAUSES_S
         self.forward(request)
 
     def _interrupt(self, kernel: int) -> None:
+        if self.is_late:
+            self.place()
         self.native.call("interrupt", thread=kernel)
 
     def _pause_in_c(self, thread: int, stops: int) -> None:

@@ -18,7 +18,7 @@ _CRASHED: Final = {-Signals[name]: name for name in ("SIGSEGV", "SIGABRT", "SIGB
 """By the exit code that debugpy's launcher tells, of which it keeps eight bits."""
 _SHOWN_S: Final = 0.2
 """An editor that is told of a stop asks for stacks and variables for so many seconds."""
-_ENDS_S: Final = 3.0
+ENDS_S: Final = 3.0
 """debugpy cannot answer while C code has the GIL: after so many seconds the session ends without it."""
 
 
@@ -128,7 +128,7 @@ class WithGdb(Relay):
             self.leave()
             if self.outlives:
                 self.ask("evaluate", lambda told: None, expression=guard(False), context="repl")
-            self._ends_at = time.monotonic() + _ENDS_S
+            self._ends_at = time.monotonic() + ENDS_S
         self.forward(request)
 
     do_terminate = do_disconnect
