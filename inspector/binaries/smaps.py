@@ -45,6 +45,12 @@ def read(pid: int | str = "self") -> bytes:
         return text.read()
 
 
+def rollup() -> Area:
+    """The sums of all mappings of this process, which the kernel adds up itself (smaps_rollup)."""
+    with open("/proc/self/smaps_rollup", "rb") as text:  # noqa: PTH123 (as above)
+        return parsed(text.read())[0]
+
+
 def parsed(text: bytes) -> list[Area]:
     """The mappings that the text of smaps tells of."""
     found, head = list[Area](), list[bytes]()

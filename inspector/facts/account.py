@@ -130,6 +130,27 @@ def _largest(parts: tuple[AccountPart, ...], most: int) -> tuple[AccountPart, ..
     return (*parts[:most], AccountPart(f"{len(rest):,} more", size, sum(part.count for part in rest)))
 
 
+MOST_OWN: Final = 8 << 20
+"""What making an account takes at most: more than that others asked for meanwhile."""
+
+
+def up_to_date(account: Account, resident: int, proportional: int) -> Account:
+    """The account with what came while it was made: the resident set is `resident` by now."""
+    came = resident - account.resident_bytes
+    if came <= 0:
+        return account
+    kind = "tool" if came <= MOST_OWN else "unexplained"
+    part, share = AccountPart("came while this account was made", came, 0), proportional - account.proportional_bytes
+    old = account.row(kind)
+    parts = tuple(sorted((*old.parts, part), key=lambda one: -one.resident_bytes))
+    row = AccountRow(kind, old.resident_bytes + came, max(0, old.proportional_bytes + share), parts)
+    rows = sorted(
+        (row, *(one for one in account.rows if one.kind != kind)),
+        key=lambda one: (one.kind == "unexplained", -one.resident_bytes),
+    )
+    return replace(account, resident_bytes=resident, proportional_bytes=proportional, rows=tuple(rows))
+
+
 def less_lost(account: Account, kept: tuple[AccountPart, ...], buffers: tuple[AccountPart, ...]) -> Account:
     """The account, in which lost objects and their buffers have a row of their own."""
     rows, moved = list[AccountRow](), dict[str, AccountPart]()

@@ -4,9 +4,14 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
-from inspector.facts.account import Account, less_lost
+from inspector.binaries import smaps
+from inspector.facts.account import Account, less_lost, up_to_date
 from inspector.facts.heap import Heap
+
+STEADY: Final = 0.99
+"""Of the resident set: what is left of it after an account that still holds."""
 
 
 def memory(
@@ -38,13 +43,33 @@ def memory(
 
         told = search()
     found = account(pid, names, largest, known)
+    if _shrank(found):  # an allocator gave memory back meanwhile, as jemalloc does in the background
+        found = account(pid, names, largest, known)
     if told is not None:
         found = less_lost(found, told.kept, told.buffers)
     if give_back and found.is_self:
         from inspector.objects.probes.given_back import given_back
 
         found = replace(found, returnable=given_back(found))
-    return with_answers(found)
+    return with_answers(_up_to_date(found))
+
+
+def _up_to_date(found: Account) -> Account:
+    """The account of this process with what making it took: it is compared with what `ps` says next."""
+    now = _now() if found.is_self else None
+    return found if now is None else up_to_date(found, now.resident, now.proportional)
+
+
+def _shrank(found: Account) -> bool:
+    now = _now() if found.is_self else None
+    return now is not None and now.resident < STEADY * found.resident_bytes
+
+
+def _now() -> smaps.Area | None:
+    try:
+        return smaps.rollup()
+    except OSError:  # a kernel before 4.14 has none
+        return None
 
 
 def heap(retained: int, largest: int, known: Mapping[int, str]) -> Heap:

@@ -33,7 +33,6 @@ from inspector.verdicts.answers.account import with_answers
 MB = 1_000_000
 TELL = """
 import inspector, json
-inspector.memory()  # what its first use imports is in memory by now
 account = inspector.memory()
 lines = [line.split() for line in open("/proc/self/smaps_rollup")]
 witness = {line[0]: int(line[1]) << 10 for line in lines if line[0] in ("Rss:", "Pss:")}
