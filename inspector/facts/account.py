@@ -140,7 +140,10 @@ def up_to_date(account: Account, resident: int, proportional: int) -> Account:
     if came <= 0:
         return account
     kind = "tool" if came <= MOST_OWN else "unexplained"
-    part, share = AccountPart("came while this account was made", came, 0), proportional - account.proportional_bytes
+    part, share = (
+        AccountPart("came while this account was made", came, 0),
+        proportional - account.proportional_bytes,
+    )
     old = account.row(kind)
     parts = tuple(sorted((*old.parts, part), key=lambda one: -one.resident_bytes))
     row = AccountRow(kind, old.resident_bytes + came, max(0, old.proportional_bytes + share), parts)

@@ -21,8 +21,17 @@ typedef struct {
     char owners[GAPS_MAX][256], followed[GAPS_MAX];
 } votes;
 
+// glibc's loader: it keeps threads and modules of all, and maps nothing that others use.
+static int is_loader(const char *path) {
+    const char *name = strrchr(path, '/');
+    return strncmp(name ? name + 1 : path, "ld-linux", 8) == 0;
+}
+
 // How many words of a library's data point into each gap; the library with the most is told.
 static int vote(struct dl_phdr_info *image, size_t size, void *argument) {
+    if (is_loader(image->dlpi_name)) {
+        return 0;
+    }
     votes *all = argument;
     const gap_table *gaps = all->gaps;
     uint32_t counts[GAPS_MAX] = {0};

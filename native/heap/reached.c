@@ -5,8 +5,10 @@
 // modules, code, immortal objects, classes, and the objects in `stops`. A root that is a class of `__main__`
 // is followed. Of a function its variables, defaults and attributes are followed, not its globals.
 //
-// Objects of the types in `leaves` have bytes that an adapter knows: they are handed back and not counted.
-// What only they refer to comes last (the base of a view), so that it can be told from what the root holds.
+// Objects of the types in `leaves` have bytes that an adapter knows: they are handed back, their struct
+// counted; of a root that is one not even that, where each root is counted for itself: a name shows its
+// array's bytes. What only they refer to comes last (the base of a view), so that it can be told from what
+// the root holds.
 //
 // The GIL is held and the gc is off throughout; all object pointers are borrowed until they are handed back.
 // SPDX-License-Identifier: MIT
@@ -66,8 +68,15 @@ static int is_of_main(PyObject *object) {
     return module && PyUnicode_CompareWithASCIIString(module, "__main__") == 0;
 }
 
-static void count(reached_walk *walk, PyObject *object, tally_row *row) {
-    Py_ssize_t bytes = (Py_ssize_t)own_bytes(object, &row->rule);
+// A method of an object, as a Condition keeps of its lock, belongs to its holder; a module's function does
+// not.
+static int is_of_an_object(PyObject *object) {
+    PyObject *self = PyCFunction_CheckExact(object) ? PyCFunction_GET_SELF(object) : NULL; // borrowed
+    return self && !PyModule_Check(self) && !PyType_Check(self);
+}
+
+static void count(reached_walk *walk, PyObject *object, size_t own) {
+    Py_ssize_t bytes = (Py_ssize_t)own;
     int fresh = walk->seen == &walk->all ? 1 : marks_add(&walk->all, object);
     walk->failed |= fresh < 0;
     walk->bytes += bytes;
@@ -86,7 +95,8 @@ static int meet(PyObject *object, void *arg) {
         return walk->failed = 1;
     }
     row->mark = row->mark ? row->mark : how(walk, Py_TYPE(object));
-    if (row->mark == STOPS || (row->mark == CLASS && (object != walk->start || !is_of_main(object)))) {
+    int ends = row->mark == STOPS && !is_of_an_object(object);
+    if (ends || (row->mark == CLASS && (object != walk->start || !is_of_main(object)))) {
         return 0;
     }
     if (walk->left-- <= 0) {
@@ -95,10 +105,13 @@ static int meet(PyObject *object, void *arg) {
     walk->objects++;
     row->objects += !walk->is_behind;
     if (row->mark == LEAF && walk->left_leaf-- > 0) {
+        if (object != walk->start || walk->seen == &walk->all) { // its struct: what it shows is the adapter's
+            count(walk, object, own_bytes_header(object) + (size_t)Py_TYPE(object)->tp_basicsize);
+        }
         walk->failed |= PyList_Append(walk->found, object) < 0;
         walk->failed |= arena_push(&walk->shut, object) < 0;
     } else {
-        count(walk, object, row);
+        count(walk, object, own_bytes(object, &row->rule));
         walk->failed |= edges_has(object) && arena_push(&walk->open, object) < 0;
     }
     return walk->failed;

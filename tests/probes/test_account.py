@@ -458,3 +458,12 @@ def test_a_malloc_that_is_preloaded_is_named() -> None:
     )
     assert said.endswith(f"`malloc` is {preloaded.name}'s: its blocks, live and free, are not told apart.\n")
     assert "`malloc` is" not in printed("-c", "import inspector; print(inspector.memory().answers[0].text)")
+
+
+@pytest.mark.libraries
+def test_the_loader_owns_no_memory() -> None:
+    """Its words lead to the threads and modules of all."""
+    found = told(LIBRARIES["polars"])
+    names = found["parts"]["mapped"]
+    assert any("polars" in name for name in names)
+    assert not any(name.startswith("ld-linux") for name in names)

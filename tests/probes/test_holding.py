@@ -8,6 +8,7 @@ import gc
 import io
 import mmap
 import sys
+import threading
 import types
 import weakref
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import inspector
 
@@ -188,3 +190,18 @@ def test_a_mapped_file_tells_what_this_process_has_read_of_it(tmp_path: Path) ->
     assert x[:: mmap.PAGESIZE].sum() == 0
     assert first(x) == "The 1.0 MB are those of the file `numbers`, all read by this process."
     assert "all read in, file numbers" in str(inspector.inspect(x))
+
+
+@pytest.mark.parametrize("name", ["bytes", "arrays", "conditions", "bound methods"])
+def test_a_card_weighs_what_retained_counts(name: str) -> None:
+    """Headers of many small leaves, and methods of objects, are counted by both."""
+    makes = {
+        "bytes": lambda: [bytes(100) for _ in range(5_000)],
+        "arrays": lambda: [np.ones(4) for _ in range(3_000)],
+        "conditions": lambda: [threading.Condition() for _ in range(3_000)],
+        "bound methods": lambda: [[1000.5].append for _ in range(3_000)],
+    }
+    x = makes[name]()
+    kept = inspector.retained(x).retained_bytes
+    found = inspector.inspect(x)
+    assert abs(found.contents.bytes + found.object.size_bytes - kept) < 65_536

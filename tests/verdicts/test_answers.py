@@ -205,7 +205,7 @@ def test_a_coroutine_tells_what_it_keeps() -> None:
         return x
 
     waiting = later(np.ones(100_000))
-    assert texts(inspector.inspect(waiting))[0].endswith("it waits for await. Until it ends it keeps 800 kB.")
+    assert texts(inspector.inspect(waiting))[0].endswith("it waits for await. Until it ends it keeps 801 kB.")
     waiting.close()
 
 
