@@ -1,7 +1,8 @@
 """An attached program is gdb's from the first moment, and debugpy joins later: it needs the program to run.
 
-debugpy attaches by a gdb of its own, which calls functions in the program, then waits for the GIL. So a thread
-that blocks in C is paused and shown before that. What the editor asks of Python meanwhile is kept, or refused.
+debugpy attaches by a gdb of its own, which calls functions in the program, then waits for the GIL. So a
+thread that blocks in C is paused and shown before that. What the editor asks of Python meanwhile is kept, or
+refused.
 """
 
 # SPDX-License-Identifier: MIT
@@ -57,8 +58,9 @@ class Joining(WithGdb):
         """The editor has set all that it wants from the beginning."""
         self.answer(request)
         self.answer(self._attach_request)
-        wants_python = any(given.get("breakpoints") or given.get("filters") for given, _ in self._kept.values())
-        self.join_after(0.0 if wants_python else _QUIET_S)
+        kept = [given for given, _ in self._kept.values()]
+        waited = any(given.get("breakpoints") or given.get("filters") for given in kept)
+        self.join_after(0.0 if waited else _QUIET_S)
 
     def join_after(self, seconds: float = _PAUSES_S) -> None:
         """Let debugpy join then, and not before."""

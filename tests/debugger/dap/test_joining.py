@@ -81,7 +81,7 @@ def names(stack: list[Message]) -> list[str]:
 
 def test_a_thread_that_keeps_the_gil_is_paused_at_once(editor: Editor, tmp_path: Path) -> None:
     with holding(tmp_path, 10_000) as (pid, _):
-        thread, stack = paused(editor, pid)
+        _, stack = paused(editor, pid)
         assert names(stack)[-1] == "<module>" and "hold" in names(stack)
         module = stack[-1]
         assert editor.locals(module)["n"]["value"] == "0"
