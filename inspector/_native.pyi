@@ -46,8 +46,15 @@ def census(ours: tuple[type, ...], /) -> tuple[list[tuple[str, int, int]], int, 
     Objects of the types in `ours` are neither counted nor traversed. Runs no user code, with the gc disabled.
     """
 
+# native/heap/tracked.c
 def tracked_objects() -> list[Any]:
     """All objects that the collector tracks, also those of gc.freeze(), which gc.get_objects() leaves out."""
+
+def tracked_before(words: list[int], /) -> list[Any]:
+    """Of each address, in order, the tracked object that begins there, or as the last one before it.
+
+    None: none begins within 64 KiB before the first of the addresses that no other object parts.
+    """
 
 # native/heap/account.c
 def account(

@@ -22,6 +22,8 @@ _NO_LINE: Final = Unknown("no line is told for this address")
 _HEADERS: Final = ("", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tcc")
 Place = tuple[str, int]
 """File without its folders, and line."""
+_Span = tuple[int, int, int]
+"""Start and stop of code, and the offset of its unit."""
 
 
 def source_line(library: str, address: int, *, begins: bool = False) -> str | Unknown:
@@ -38,7 +40,7 @@ def source_line(library: str, address: int, *, begins: bool = False) -> str | Un
         dwarf = _dwarf(library)
         if isinstance(dwarf, Unknown):
             return dwarf
-        unit = _unit(dwarf, address)
+        unit = _unit(library, dwarf, address)
         found = _place(dwarf, unit, address, begins) if unit is not None else None
     except (OSError, ELFError, DWARFError, KeyError, IndexError, ValueError) as error:
         return Unknown(f"no lines: {error}")
@@ -51,7 +53,7 @@ def source_lines(library: str, address: int) -> tuple[Place, ...]:
 
     try:
         dwarf = _dwarf(library)
-        unit = None if isinstance(dwarf, Unknown) else _unit(dwarf, address)
+        unit = None if isinstance(dwarf, Unknown) else _unit(library, dwarf, address)
         if unit is None:
             return ()
         starts, numbered, names = _rows(dwarf, unit)
@@ -71,7 +73,7 @@ def source_file(library: str, address: int, name: str) -> str:
 
     try:
         dwarf = _dwarf(library)
-        unit = None if isinstance(dwarf, Unknown) else _unit(dwarf, address)
+        unit = None if isinstance(dwarf, Unknown) else _unit(library, dwarf, address)
         if unit is None:
             return ""
         built = Path(library).stat().st_mtime_ns
@@ -116,8 +118,7 @@ def _in_header(place: Place) -> bool:
     return PurePosixPath(place[0]).suffix in _HEADERS
 
 
-@lru_cache(8)
-def _dwarf(library: str) -> Any:
+def _read(library: str) -> Any:
     from elftools.elf.elffile import ELFFile
 
     with open(library, "rb") as stream:  # noqa: PTH123 - read and closed here
@@ -130,19 +131,37 @@ def _dwarf(library: str) -> Any:
         return elf.get_dwarf_info()
 
 
-def _unit(dwarf: Any, address: int) -> Any:
-    units = _units(dwarf)
-    at = bisect_right(units, address, key=lambda row: row[0]) - 1
-    return units[at][2] if at >= 0 and address < units[at][1] else None
+_dwarf: Final = lru_cache(8)(_read)
+
+
+def _unit(library: str, dwarf: Any, address: int) -> Any:
+    for units in (_listed, _units):
+        rows = units(library)
+        at = bisect_right(rows, address, key=lambda row: row[0]) - 1
+        if at >= 0 and address < rows[at][1]:
+            return dwarf.get_CU_at(rows[at][2])
+    return None
 
 
 @lru_cache(8)
-def _units(dwarf: Any) -> list[tuple[int, int, Any]]:
-    """Sorted starts, stops and units of all code ranges."""
-    found = [
-        (*span, unit) for unit in dwarf.iter_CUs() for span in ranges_of(dwarf, unit, unit.get_top_DIE())
-    ]
-    return sorted(found, key=lambda row: row[:2])
+def _listed(library: str) -> list[_Span]:
+    """What the file's own list of ranges says, which compilers may leave out."""
+    listed = _read(library).get_aranges()
+    rows = listed.entries if listed is not None else ()
+    spans = ((row.begin_addr, row.begin_addr + row.length, row.info_offset) for row in rows)
+    return sorted(span for span in spans if span[0])  # 0: code that the linker dropped
+
+
+@lru_cache(8)
+def _units(library: str) -> list[_Span]:
+    """Sorted ranges of all units. elftools keeps an object for each word of a unit that it read: 150,000 of
+    libpython, which each collection would visit. So they are read apart, and dropped."""
+    dwarf = _read(library)
+    return sorted(
+        (*span, unit.cu_offset)
+        for unit in dwarf.iter_CUs()
+        for span in ranges_of(dwarf, unit, unit.get_top_DIE())
+    )
 
 
 @lru_cache(64)

@@ -23,11 +23,11 @@ from inspector.facts.leaks import Leaks, Verdict
 from inspector.sessions.leaks import Leaked, lost
 from inspector.sessions.leaks_told import report
 
-TESTS_MAX: Final = 64
+TESTS_MAX: Final = 256
 SECONDS_MAX: Final = 1.0
-"""No further test begins in a block that is older."""
-FAST_TIMES: Final = 4
-"""So much more holds a block that is closed without a search."""
+"""No further test begins in a block that is older, if it took as long as the last judgement."""
+TIMES_MAX: Final = 4
+"""Of these seconds: longer waits nobody for a report. A block that is closed without a search is as old."""
 SECTION: Final = "references lost"
 
 
@@ -37,12 +37,14 @@ class HeldTests:
     `key`: of the property of a report that is a fault.
     """
 
+    judged_s = 0.0
+    """What the last judgement of the session took."""
+
     def __init__(
         self, modules: tuple[str, ...], key: str, is_known: Callable[[Verdict], bool], searches: bool
     ) -> None:
         self.found, self._key, self._is_known = Leaked(modules), key, is_known
         self.found.strict, self.found.searches = False, searches  # some tests call nothing
-        self._most = 1 if searches else FAST_TIMES
         self._tests: list[tuple[pytest.Item, list[pytest.TestReport]]] = []
         self._began = time.monotonic()
         self.found.__enter__()
@@ -58,11 +60,13 @@ class HeldTests:
         """Whether the block is to be closed."""
         has_failed = any(one.failed for one in self._tests[-1][1])
         stops = has_failed and bool(self._tests[-1][0].config.getoption("maxfail"))
-        is_old = time.monotonic() - self._began > self._most * SECONDS_MAX
-        return stops or is_old or len(self._tests) == self._most * TESTS_MAX
+        least = max(SECONDS_MAX, HeldTests.judged_s) if self.found.searches else TIMES_MAX * SECONDS_MAX
+        is_old = time.monotonic() - self._began > min(least, TIMES_MAX * SECONDS_MAX)
+        return stops or is_old or len(self._tests) == TESTS_MAX
 
     def end(self) -> None:
         """Judge, and give pytest the reports."""
+        began = time.monotonic()
         try:
             self.found.end()
         except InspectorError as error:
@@ -70,6 +74,7 @@ class HeldTests:
         else:
             self._judge(self.found.fact)
         finally:
+            HeldTests.judged_s = time.monotonic() - began
             for item, reports in self._tests:
                 _log(item, reports)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import sys
 import types
 import weakref
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -22,9 +21,6 @@ from inspector.objects.classes import type_bases
 from inspector.objects.referents import referents
 
 WORDS_MAX: Final = 1 << 14
-PAGE_BITS: Final = 12
-PAGES: Final = 17
-"""A struct is at most 64 KiB large: one that begins more pages before a word does not hold it."""
 _BYTES: Final = type.__dict__["__basicsize__"].__get__
 _WEAK_LIST_AT: Final = type.__dict__["__weakrefoffset__"].__get__
 _WEAK: Final = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
@@ -100,20 +96,10 @@ def _within(words: list[tuple[int, int]]) -> Iterator[tuple[Any, int, int]]:
 
     Only the nearest object before a word counts: a type may report more bytes than it has.
     """
-    places = [word for word, _ in words]
-    nearest: list[Any] = [None] * len(words)
-    near = {page - back for page in {place >> PAGE_BITS for place in places} for back in range(PAGES)}
-    for holder in _native.tracked_objects() if words else ():
-        if id(holder) >> PAGE_BITS not in near:  # most of a large heap
-            continue
-        at = bisect_left(places, id(holder))
-        if at < len(places) and (nearest[at] is None or id(nearest[at]) < id(holder)):
-            nearest[at] = holder
-    before = None
-    for (place, address), holder in zip(words, nearest, strict=True):
-        before = before if holder is None else holder
-        if before is not None and place < id(before) + int(_BYTES(type(before))):
-            yield before, place - id(before), address
+    holders = _native.tracked_before([place for place, _ in words])
+    for (place, address), holder in zip(words, holders, strict=True):
+        if holder is not None and place < id(holder) + int(_BYTES(type(holder))):
+            yield holder, place - id(holder), address
 
 
 def _is_weak(holder: Any, offset: int) -> bool:

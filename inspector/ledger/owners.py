@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -22,19 +23,34 @@ OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
 
 
 def owners_of(
-    subjects: list[_native.Subject], frames_from: int = 0
+    subjects: list[_native.Subject],
+    frames_from: int = 0,
+    is_enough: Callable[[int, list[Owner]], bool] = lambda address, owners: False,
 ) -> tuple[dict[int, tuple[Owner, ...]], dict[str, Any]]:
-    """Address -> its owners, and the search's statistics; `frames_from` as in `Found`."""
+    """Address -> its owners, and the search's statistics; `frames_from` as in `Found`.
+
+    `is_enough`: whether these owners of an address need no further names, which only more searches find.
+    """
     if not subjects:
         return {}, {"scan_ns": 0, "scanned_bytes": 0, "truncated": 0}
     leave_out = _native.ledger_rooms()
-    context = Context({})
     seen, did = _native.find_holders(
         tuple(subjects), leave_out, layouts(), OWN_CODE, HITS_MAX, None, module_namespaces()
     )
     found = rows(seen)
     del seen
+    owners = _named(found, Context({}), subjects, frames_from)
+    enough = {address for address, some in owners.items() if is_enough(address, some)}
+    found = [row for row in found if subjects[row.subject].address not in enough]
+    context = Context({})
     look(found, context, OWN_CODE, leave_out)
+    owners |= _named(found, context, subjects, frames_from)
+    return {address: _sorted(some) for address, some in owners.items()}, dict(did)
+
+
+def _named(
+    found: list[Row], context: Context, subjects: list[_native.Subject], frames_from: int
+) -> dict[int, list[Owner]]:
     owners: dict[int, list[Owner]] = {}
     for row in found:
         one = owner(row, context)
@@ -42,7 +58,7 @@ def owners_of(
             hides = _is_hidden(row, subjects[row.subject])
             one = replace(one, certain=False) if hides else one
             owners.setdefault(subjects[row.subject].address, []).append(one)
-    return {address: _sorted(some) for address, some in owners.items()}, dict(did)
+    return owners
 
 
 def _is_hidden(row: Row, subject: _native.Subject) -> bool:

@@ -70,9 +70,12 @@ def searched(found: Found, searches: bool = True) -> Searched:
     chosen, left_out, unlike = _chosen(found)
     owners: dict[int, tuple[Owner, ...]] = {}
     did: Counter[str] = Counter()
+    by_address = {row[1]: row for row in chosen}
     for at in range(0, len(chosen), SEARCHED_MAX):
         subjects = [row[0] for row in chosen[at : at + SEARCHED_MAX] if row[0] is not None]
-        some, of_search = owners_of(subjects, found.frames_from)
+        some, of_search = owners_of(
+            subjects, found.frames_from, lambda address, some: _is_whole(by_address[address], some)
+        )
         owners |= some
         did.update(of_search)
     if did["truncated"]:  # not all places were read: a missing owner proves nothing
@@ -133,8 +136,7 @@ def _facts(
 
 def _is_proven(row: _native.LedgerRow) -> bool:
     """Whether counts prove a fault: a release after the death, or a dtype, base or class that lost one."""
-    is_dead = row[3] & (_native.LEDGER_FLAGS["DEAD"] | _native.LEDGER_FLAGS["LISTED"])
-    return row[5] < 0 if is_dead else bool(row[10]) and row[7] < 0
+    return row[5] < 0 if _is_dead(row) else bool(row[10]) and row[7] < 0
 
 
 def unsearched(found: Found) -> Counter[str]:
@@ -191,9 +193,19 @@ def _is_explained(row: _native.LedgerRow, owners: tuple[Owner, ...]) -> bool:
             return not 0 < unknown <= row[7] or _RELATIONS[row[10]] != "type"
         if not row[3] & _native.LEDGER_FLAGS["FRESH"] and row[5] <= row[4] and unknown > row[7]:
             return True  # it had lost references before, and its count did not rise
-    if row[3] & (_native.LEDGER_FLAGS["DEAD"] | _native.LEDGER_FLAGS["LISTED"]):
+    if _is_dead(row):
         return not certain and row[5] >= 0
     return row[5] == certain and row[7] >= 0
+
+
+def _is_dead(row: _native.LedgerRow) -> bool:
+    return bool(row[3] & (_native.LEDGER_FLAGS["DEAD"] | _native.LEDGER_FLAGS["LISTED"]))
+
+
+def _is_whole(row: _native.LedgerRow, owners: Sequence[Owner]) -> bool:
+    """Whether each reference has an owner, whatever it is called."""
+    ends = bool(row[12]) and row[12][-1][0] in "cd"
+    return not ends and not _is_dead(row) and _is_explained(row, tuple(owners))
 
 
 def _suspect(

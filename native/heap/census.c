@@ -249,17 +249,4 @@ static PyObject *census_take(PyObject *module, PyObject *ours) {
     return rows ? Py_BuildValue("NnLn", rows, c.tracked, elapsed, (Py_ssize_t)extra) : NULL;
 }
 
-static int into(PyObject *object, void *list) { return object == list ? 0 : PyList_Append(list, object); }
-
-// All tracked objects, also those of gc.freeze(), which gc.get_objects() leaves out.
-static PyObject *tracked_objects(PyObject *module, PyObject *none) {
-    PyObject *all = PyList_New(0); // owned
-    _collector_ int was_on = PyGC_Disable();
-    if (all && edges_each_tracked(into, all)) {
-        Py_CLEAR(all);
-    }
-    return all;
-}
-
-PART_FUNCTIONS(census, {"census", census_take, METH_O, NULL},
-               {"tracked_objects", tracked_objects, METH_NOARGS, NULL})
+PART_FUNCTIONS(census, {"census", census_take, METH_O, NULL})

@@ -74,6 +74,7 @@ int error_no_memory(void);
     PART(subject) \
     PART(call) \
     PART(census) \
+    PART(tracked) \
     PART(account) \
     PART(names) \
     PART(retained) \

@@ -54,6 +54,14 @@ class Context:
     """Address of a dict -> (kind, holder) of its owner: an instance, a class, a thread."""
     climbs_left: int = 4
     """Remaining searches for R environments: each needs several searches of memory."""
+    types: dict[int, tuple[dict[int, str], tuple[str, ...]]] = field(default_factory=dict)
+    """Address of a type, which the rows keep alive -> names of its fields by offset, and of its slots."""
+
+    def names_of(self, kind: type) -> tuple[dict[int, str], tuple[str, ...]]:
+        """Names of a type's fields by offset, and those of them that `__slots__` tells."""
+        if id(kind) not in self.types:
+            self.types[id(kind)] = fields(kind), _slot_names(kind)
+        return self.types[id(kind)]
 
 
 def module_name(namespace: object) -> str:
@@ -328,7 +336,8 @@ def object_field(dtype: Any, offset: int) -> str | None:
 def _field_owner(row: Row, value: object, context: Context) -> Owner:
     assert row.holder is not None
     kind, text = type(value), type_name(row.holder)
-    name = fields(kind).get(row.position, "")
+    names, slots = context.names_of(kind)
+    name = names.get(row.position, "")
     key = f".{name}" if name else f"+{row.position:#x}"
     if kind is types.CellType:
         return _made(row, "cell", context.known.get(row.holder.address, "closure cell"), "")
@@ -348,7 +357,7 @@ def _field_owner(row: Row, value: object, context: Context) -> Owner:
         return _made(row, "item", describe(row.holder, context), "")
     if row.slot == "dict":
         return _made(row, "attribute", describe(row.holder, context), ".__dict__")
-    declared = "slot" if name in _slot_names(kind) else "attribute"
+    declared = "slot" if name in slots else "attribute"
     return _made(row, declared, describe(row.holder, context), key if row.slot == "field" else "")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspector import _native
-from inspector.objects.ownership.layouts import fields, layouts
+from inspector.objects.ownership.layouts import layouts
 from inspector.objects.ownership.naming import (
     Context,
     describe,
@@ -149,7 +149,7 @@ def _learn_dict(target: _native.Subject, row: Row, context: Context) -> bool:
     assert row.holder is not None
     holder = row.holder.get()
     text = type_name(row.holder)
-    field = fields(type(holder)).get(row.position, "") if row.slot == "field" else ""
+    field = context.names_of(type(holder))[0].get(row.position, "") if row.slot == "field" else ""
     if row.slot == "dict" or field == "__dict__":
         hook = text.endswith("DisplayHook")
         context.kinds[target.address] = ("attribute", describe(row.holder, context))
@@ -209,7 +209,7 @@ def _part_text(row: Row, context: Context) -> str:
         return f"global `{shown}` of {label}" if label else f"value of {key_text(row.key)} in a dict"
     if row.slot == "attribute":
         return f"attribute .{name} of <{type_name(row.holder)}>"
-    if row.slot == "field" and (field := fields(type(value)).get(row.position, "")):
+    if row.slot == "field" and (field := context.names_of(type(value))[0].get(row.position, "")):
         return f"attribute .{field} of {describe(row.holder, context)}"
     if row.slot == "item":
         return f"item [{row.position}] of a {type_name(row.holder)}"
