@@ -25,7 +25,7 @@ OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
 def owners_of(
     subjects: list[_native.Subject],
     frames_from: int = 0,
-    is_enough: Callable[[int, list[Owner]], bool] = lambda address, owners: False,
+    is_enough: Callable[[int, list[Owner]], bool] | None = None,
 ) -> tuple[dict[int, tuple[Owner, ...]], dict[str, Any]]:
     """Address -> its owners, and the search's statistics; `frames_from` as in `Found`.
 
@@ -39,9 +39,11 @@ def owners_of(
     )
     found = rows(seen)
     del seen
-    owners = _named(found, Context({}), subjects, frames_from)
-    enough = {address for address, some in owners.items() if is_enough(address, some)}
-    found = [row for row in found if subjects[row.subject].address not in enough]
+    owners: dict[int, list[Owner]] = {}
+    if is_enough is not None:
+        owners = _named(found, Context({}), subjects, frames_from)
+        enough = {address for address, some in owners.items() if is_enough(address, some)}
+        found = [row for row in found if subjects[row.subject].address not in enough]
     context = Context({})
     look(found, context, OWN_CODE, leave_out)
     owners |= _named(found, context, subjects, frames_from)
