@@ -25,6 +25,7 @@ TIMES = {"M": "datetime64", "m": "timedelta64"}
 KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
 """With the number of bits; the kinds of NumPy that have none stand in WORDS."""
 WORDS = {"V": "struct", "O": "objects", **TIMES}
+INTO_PASSED = "written into memory that the caller passed"
 WIDTHS = {"S": 1, "U": 4}
 """Bytes of a character of NumPy's texts."""
 
@@ -128,7 +129,7 @@ def _reason(seen: ByteEvidence, verdict: Verdict) -> tuple[str, str]:
     """(why it happened, how to avoid it)."""
     result, sources = seen.call.result, _sources(seen.call)
     if verdict == "copied" and seen.same_object:
-        return "written into memory that the caller passed", ""
+        return INTO_PASSED, ""
     if verdict == "shared" and seen.shows_file and not seen.overlaps:
         return A_MAPPED_FILES, ""
     if verdict == "shared" and not seen.overlaps:

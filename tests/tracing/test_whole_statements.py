@@ -56,3 +56,35 @@ def test_a_view_is_of_the_column_and_not_of_its_method(tmp_path: Path) -> None:
     )
     found = rows(text, tmp_path)
     assert [(found[line].verdict, found[line].of) for line in (4, 5)] == [("view", "d['a']")] * 2
+
+
+LARGE = """import numpy as np
+import pandas as pd
+a = np.random.default_rng(1).random((1000, 500))
+d = pd.DataFrame({"x": a[:, 0], "y": a[:, 1]})
+b = a[:, 2].copy()
+d["z"] = d["x"] + d["y"]
+d["w"] = b
+a[10:20] = 5
+a[10:20] = a[30:40]
+v = a[a > 0.5]
+u = a[[3, 1, 2]]
+m = np.maximum(a, 2 * a)
+d.pop("x")
+c = pd.concat([d, d])
+"""
+
+
+@pytest.mark.core
+def test_columns_items_and_selections_of_large_arrays_are_told(tmp_path: Path) -> None:
+    """The screen spoke of 64 bytes of labels that pandas joined, of nothing, or of "new" memory."""
+    pytest.importorskip("pandas")
+    found = rows(LARGE, tmp_path)
+    said = {line: (row.verdict, row.bytes) for line, row in found.items()}
+    assert said[6] == ("new values", 8000) and said[7] == ("copied", 8000) and found[7].of == "b"
+    assert said[8] == ("in place", 40_000)
+    assert said[9] == ("copied", 40_000) and found[9].reason == "the elements of a[30:40]"
+    assert said[10][0] == said[11][0] == "copied" and said[11][1] == 12_000
+    assert said[12] == ("new values", 4_000_000)
+    assert said.get(13, ("view", 0))[0] != "in place"
+    assert said[14] == ("copied", 6 * 8000)

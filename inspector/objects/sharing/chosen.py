@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from inspector.adapters.base import Elements
 from inspector.adapters.formats import letter
+from inspector.objects.sharing.searched import FEW, missing_from
 from inspector.objects.sharing.values import LONG, NUMBERS, decoded, gathered, picked
 
 Found = Literal["all", "some", "none", ""]
@@ -38,8 +39,10 @@ def chosen_from(block: Elements, others: tuple[Elements, ...]) -> Found:
     if (halves := _halves(block)) and not any(map(_halves, others)):
         return _of_halves([chosen_from(one, others) for one in halves])
     block, others = _as_numbers(block, others), tuple(map(_dates, others))
-    if sum(one.range.bytes for one in others) > MOST_BYTES or not block.size or letter(block.typestr) == "?":
+    if not block.size or letter(block.typestr) == "?":
         return ""
+    if sum(one.range.bytes for one in others) > MOST_BYTES:
+        return _among_many(block, others)
     if _are_texts(block) or (_are_characters(block) and any(map(_are_words, others))):
         return _texts_from(block, others)
     kind, size = letter(block.typestr), block.itemsize_bytes
@@ -56,6 +59,23 @@ def chosen_from(block: Elements, others: tuple[Elements, ...]) -> Found:
             return "some" if len(missing) < len(found) else ""
         missing.difference_update(*(_cast(one, kind, size) for one in cast))
     return _said(found, missing, min(2, block.size) if alike else 2)
+
+
+def _among_many(block: Elements, others: tuple[Elements, ...]) -> Found:
+    """Of numbers alone: a few of them are looked for in large blocks of the same type."""
+    kind = letter(block.typestr)
+    alike = [
+        one for one in others if (letter(one.typestr), one.itemsize_bytes) == (kind, block.itemsize_bytes)
+    ]
+    some = sorted(_some_of(block, kind)) if kind and block.itemsize_bytes > 1 else []
+    missing = {*some[:: max(1, len(some) // FEW)][:FEW]}
+    looked_for = len(missing)
+    for one in alike if looked_for >= min(FEW, block.size) else ():
+        left = missing_from(one, missing)
+        if left is None:
+            return ""
+        missing = left
+    return "all" if alike and looked_for >= min(FEW, block.size) and not missing else ""
 
 
 def _of_halves(said: list[Found]) -> Found:
@@ -114,7 +134,7 @@ def _some_of(block: Elements, kind: str) -> set[bytes]:
     last = block.size - run
     if last < 0 or (run > 1 and len(block.shape) != 1):
         return set()
-    firsts = [i * last // max(SAMPLED - 1, 1) for i in range(min(SAMPLED, block.size))]
+    firsts = [i * last // max(min(SAMPLED, block.size) - 1, 1) for i in range(min(SAMPLED, block.size))]
     raw = [picked(block, "C", tuple(range(first, first + run))) for first in firsts]
     whole = {one for one in raw if one is not None and any(one)}
     if kind and kind in "efd":
@@ -202,7 +222,7 @@ def uniform(blocks: tuple[Elements, ...]) -> bool:
 
 
 def _spread(size: int) -> tuple[int, ...]:
-    return tuple(i * (size - 1) // max(SAMPLED - 1, 1) for i in range(min(SAMPLED, size)))
+    return tuple(i * (size - 1) // max(min(SAMPLED, size) - 1, 1) for i in range(min(SAMPLED, size)))
 
 
 def _same_numbers(source: Elements, made: Elements) -> bool:

@@ -35,7 +35,15 @@ class Assigned(NamedTuple):
     """What was assigned, as it is written."""
     bytes: int
     """Of items that are the elements of an array, in the same type or another one; else 0."""
+    written: int
+    """Bytes of the items."""
     loss: Loss | None
+
+
+def stored_in(items: Assigned | None, name: str) -> int:
+    """Bytes of the items of an object that a statement assigned."""
+    is_its = items is not None and name in (items.owner, items.owner.partition(".")[0])
+    return items.written if items is not None and is_its else 0
 
 
 class Stores:
@@ -95,9 +103,8 @@ def assigned(written: Written, owner: Any, key: Any, value: Any) -> Assigned | N
         return None
     loss = loss_of(written, STORED, lost, items.size) if lost is not None else None
     is_copied = isinstance(node.value, _HELD) and source.ndim > 0 and source.size == items.size
-    return Assigned(
-        ast.unparse(target.value), ast.unparse(node.value), items.nbytes if is_copied else 0, loss
-    )
+    copied = items.nbytes if is_copied else 0
+    return Assigned(ast.unparse(target.value), ast.unparse(node.value), copied, items.nbytes, loss)
 
 
 @lru_cache(256)

@@ -20,6 +20,7 @@ OFFSETS: Final = "offsets"
 """The format of blocks that say where values stand."""
 MOST_ITEMS: Final = 64
 RANGES: Final = 8
+CHUNKS, CHUNK_BYTES = 4, 256
 _SIMPLE: Final = frozenset((int, float, complex, bool, str, type(None), type, range, slice))
 """Types whose objects have no elements that a statement could copy."""
 _KEEP: Final = (io.BytesIO, pickle.PickleBuffer)
@@ -110,3 +111,16 @@ def size_of(value: Any, blocks: Blocks) -> int | Unknown:
 def ranges_of(blocks: Blocks) -> tuple[Range, ...]:
     """Where the first blocks lie."""
     return tuple(Range(Address(b.range.start), Address(b.range.stop)) for b in blocks[:RANGES])
+
+
+def sampled(blocks: Blocks) -> int:
+    """A hash of bytes spread over the first blocks of numbers; 0 where they are not in memory."""
+    found = [_sampled(one) for one in blocks[:RANGES] if one.range.bytes and one.numeric]
+    return 0 if None in found or not found else hash(tuple(found))
+
+
+def _sampled(block: Elements) -> bytes | None:
+    start, size = block.range.start, block.range.bytes
+    last = max(size - CHUNK_BYTES, 0)
+    places = {start + last * n // (CHUNKS - 1) for n in range(CHUNKS)}
+    return _native.read_present(sorted(places), min(CHUNK_BYTES, size))

@@ -7,7 +7,8 @@ from inspector import _native
 from inspector.facts.statements import Written
 from inspector.facts.unknown import Unknown
 from inspector.objects.sharing.meetings import Blocks
-from inspector.sessions.statements.values import CHUNK_BYTES, CHUNKS, Related
+from inspector.sessions.statements.elements import CHUNK_BYTES, CHUNKS
+from inspector.sessions.statements.values import Related
 
 _NOT_THERE: Final = Unknown("its memory was not there before: what was written into it is not seen")
 _PERHAPS: Final = Related("unknown", "", _NOT_THERE, "", False)

@@ -26,6 +26,7 @@ from inspector.objects.sharing.runs import held_in
 from inspector.objects.sharing.values import SAMPLE, same_items
 from inspector.objects.sharing.values import values as compared
 from inspector.sessions.statements.elements import (
+    CHUNKS,
     MOST_ITEMS,
     OFFSETS,
     bytes_of,
@@ -33,6 +34,7 @@ from inspector.sessions.statements.elements import (
     is_boxed,
     keeps_unseen,
     ranges_of,
+    sampled,
     size_of,
 )
 
@@ -40,7 +42,6 @@ NONE: Final = ()
 _TYPED: Final = {1: "bB", 2: "hHe", 4: "iIf", 8: "qQd"}
 """Bytes of a number -> the letters of struct that read it."""
 MOST_NAMED: Final = 3
-CHUNKS, CHUNK_BYTES = 4, 256
 ROUNDED: Final = 64
 """Bytes to which Arrow rounds a buffer up."""
 COMPARED_WHOLE: Final = 1 << 20
@@ -156,17 +157,6 @@ def before(value: Any, sample: bool) -> Before | None:
     return Before(id(value), blocks, total_of(subject, blocks), columns, sampled(blocks) if sample else 0)
 
 
-def sampled(blocks: Blocks) -> int:
-    """A hash of bytes spread over the first block; 0 where they are not in memory."""
-    start, size = blocks[0].range.start, blocks[0].range.bytes
-    if not size or not blocks[0].numeric:
-        return 0
-    last = max(size - CHUNK_BYTES, 0)
-    places = {start + last * n // (CHUNKS - 1) for n in range(CHUNKS)}
-    found = [_native.read_present(one, min(CHUNK_BYTES, size)) for one in sorted(places)]
-    return 0 if None in found else hash(tuple(found))
-
-
 def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related:
     """The operand that a value is, or shares bytes with; else the one whose elements it was compared with."""
     for name, one in operands.items():
@@ -207,7 +197,7 @@ def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[st
                 return replace(found[-1], values="equal", compared_all=False)
     if not found:
         return Related("apart", "", 0, "", False)
-    return _in_runs(blocks, operands, now) or _among(found[0], blocks, given)
+    return _in_runs(blocks, operands, now) or among(found[0], blocks, given)
 
 
 def _in_runs(blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related | None:
@@ -253,7 +243,7 @@ def _referred(operand: Any) -> Blocks:
     return adapter.referred(operand) if adapter is not None else ()
 
 
-def _among(first: Related, blocks: Blocks, held: dict[str, Blocks]) -> Related:
+def among(first: Related, blocks: Blocks, held: dict[str, Blocks]) -> Related:
     """Of a value that is no operand's in pairs: whether its blocks have elements of any operand's."""
     given = sum(held.values(), ())
     telling = [one for one in blocks if _kind(one) != "truths" and one.format != OFFSETS] or list(blocks)
@@ -263,11 +253,11 @@ def _among(first: Related, blocks: Blocks, held: dict[str, Blocks]) -> Related:
         if len(blocks) == 1 and like_one_of(blocks[0], placing):  # unless they were asked for
             return replace(first, values="equal", compared_all=True)
         given = tuple(one for one in given if one.format not in ("bits", OFFSETS))
-    said = [_found_in(block, given) for block in telling[:CHUNKS]]
+    said = [found_in(block, given) for block in telling[:CHUNKS]]
     if {"whole", "all"} & {*said}:
         whole = {*said} == {"whole"} and len(said) == len(blocks)
         having = tuple(one for one, how in zip(telling, said, strict=False) if how in ("whole", "all"))
-        names = (name for name, some in held.items() if _found_in(having[0], some) in ("whole", "all"))
+        names = (name for name, some in held.items() if found_in(having[0], some) in ("whole", "all"))
         part = bytes_of(having) if len(having) < len(said) else 0
         return Related("apart", next(names, first.of), part, "equal", whole)
     none = {*said} == {"none"} and len(telling) <= CHUNKS
@@ -276,7 +266,7 @@ def _among(first: Related, blocks: Blocks, held: dict[str, Blocks]) -> Related:
     return replace(first, compared_all=first.compared_all and first.values != "different")
 
 
-def _found_in(block: Elements, given: Blocks) -> str:
+def found_in(block: Elements, given: Blocks) -> str:
     """ "whole": a block has the elements of one of these, all compared; else as `chosen_from` says."""
     alike = like_one_of(block, given)
     alike = None if alike is False and _has_bytes(block, given) else alike

@@ -16,7 +16,8 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.sharing.chosen import uniform
 from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import elements, filled, frames, kernel, values
-from inspector.sessions.statements.assigned import Assigned, Stores
+from inspector.sessions.statements.added import added
+from inspector.sessions.statements.assigned import Assigned, Stores, stored_in
 from inspector.sessions.statements.given import Places
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed
@@ -245,7 +246,9 @@ class StatementWatch:
         self._add(replace(found, bytes=found.bytes - elements.bytes_of(rest)))
         live = now.get(how.of, ())
         theirs = operand.blocks if live and id(live[0]) == operand.address else ()
-        self._in_part(running, value, found.of, {one: values.like_one_of(one, theirs) for one in rest})
+        like = {"whole": True, "all": None}
+        said = {one: like.get(values.found_in(one, theirs), False) for one in rest}
+        self._in_part(running, value, found.of, said)
 
     def _relation(
         self, running: _Open, frame: FrameType, how: values.Related, of: str, value: Any
@@ -258,7 +261,7 @@ class StatementWatch:
             return how.relation
         sample = running.operands[how.of].sample
         blocks = elements.elements_of(value) if sample else ()
-        is_written = blocks and values.sampled(blocks) not in (0, sample)
+        is_written = blocks and elements.sampled(blocks) not in (0, sample)
         return "in place" if is_written or running.written.kind == "augmented" else "same object"
 
     def _in_part(self, running: _Open, value: Any, of: str, rest: dict[Elements, bool | None]) -> None:
@@ -291,13 +294,20 @@ class StatementWatch:
             found = values.named(frame, name)
             if one.address not in bound and found and id(found[0]) == one.address:
                 blocks = elements.elements_of(found[0])
-                if not blocks or values.sampled(blocks) in (0, one.sample):
+                if new := added(found[0], name, blocks, running.operands, frame):
+                    made = self._bound(running, values.names_of(found[0], new[0]), found[0], *new)
+                    self._add(replace(made, bytes=elements.bytes_of(new[0])))
+                    continue
+                stored = stored_in(running.items, name)
+                if {block.range.start for block in one.blocks} - {block.range.start for block in blocks}:
+                    continue  # parts of it are gone: what is left did not change by that
+                if not blocks or (not stored and elements.sampled(blocks) in (0, one.sample)):
                     continue
                 into = self._copied_into(running, frame, name, blocks)
-                how = filled.changed(name, found[0], one.sample or into[0], running.written, blocks)
+                how = filled.changed(name, found[0], one.sample or into[0] or stored, running.written, blocks)
                 if how is not None:
                     made = self._bound(running, name, found[0], blocks, how)
-                    self._add(replace(made, bytes=into[0], beside=into[1], compared_all=into[2]))
+                    self._add(replace(made, bytes=into[0] or stored, beside=into[1], compared_all=into[2]))
 
     def _copied_into(
         self, running: _Open, frame: FrameType, name: str, blocks: Blocks
@@ -305,7 +315,7 @@ class StatementWatch:
         """(bytes, of what, whether all were compared) were copied into an object that the statement changed;
         (0, "", False) if nothing says that they were."""
         items, call = running.items, running.call
-        if items is not None and items.bytes and name in (items.owner, items.owner.partition(".")[0]):
+        if items is not None and items.bytes and stored_in(items, name):
             return items.bytes, items.source, True
         if call is not None and call.way == "into" and name in (call.name, call.name.partition(".")[0]):
             size = kernel.moved(call, frame, self._result(running, frame))

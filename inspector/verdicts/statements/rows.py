@@ -9,7 +9,8 @@ from inspector.facts.conversion import ByteEvidence, Copy, Crossing, Loss, Mater
 from inspector.facts.statements import OBJECTS, Bound, Did, Inside, Operator, Statement, Written
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.advice.told import instead
-from inspector.verdicts.copies import copies, judged
+from inspector.verdicts.copies import INTO_PASSED, copies, judged
+from inspector.verdicts.statements.computing import computes
 from inspector.verdicts.statements.makers import makers, proved, returns_its_argument, telling
 from inspector.verdicts.statements.operators import by_weight, did_of, inside, maker, not_torchs, together
 from inspector.verdicts.statements.reasons import brief, narrows, of_items, of_parts
@@ -17,6 +18,8 @@ from inspector.verdicts.statements.selections import selection
 
 NOT_IN_A_CELL = Unknown("not in a notebook")
 NO_CLOCK = Unknown("no clock was read")
+LEAST_TOLD = 1024
+"""Bytes that a library copied in a statement without a value of its own; fewer are no news of it."""
 NO_LIBRARY = ("", "builtins", "__main__", "function")
 _OF_CALL: dict[str, Did] = {
     "copied": "copied", "computed": "new values", "made": "new", "shared": "view", "in place": "in place",
@@ -137,6 +140,8 @@ def _bound(
 ) -> Statement:
     """The row of a value. `found`: the calls whose result it is; `any_copied`: some call copied bytes."""
     made = [copy for copy in telling(value, found) if not _is_by_the_way(seen.written, value, copy)]
+    if not value.operands:  # what it wrote there are numbers of its own
+        made = [copy for copy in made if copy.reason != INTO_PASSED]
     did, reason, certain = _said(value, made, any_copied)
     by_operator = maker(value, seen.operators)
     if by_operator is not None and not (value.values and value.compared_all):
@@ -149,6 +154,8 @@ def _bound(
         value = replace(value, of=chosen.of)
     if chosen is None and value.values == "equal" and _computes(seen, value):
         did, certain = "new values" if value.objects else did, False  # it may equal an operand: x ** 1
+    if chosen is None and did == "copied" and not certain and computes(seen.written.text, value):
+        did, reason, certain = "new values", "", True
     where = (
         others.line_of(value, seen)
         if value.relation == "apart" and not (found or chosen or by_operator)
@@ -208,7 +215,8 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
     if casts and value.uniform and not value.values and not proved(value, copied):
         return "new", "", False  # the same number many times: of which operand is not said
     if value.values == "equal" or copied:
-        reason = brief(copied[-1]) if copied else f"the elements of {value.of}"
+        is_told = copied and not (value.of and copied[-1].reason == INTO_PASSED)
+        reason = brief(copied[-1]) if is_told else f"the elements of {value.of}"
         return (
             "copied",
             of_parts(value) or reason,
@@ -259,7 +267,8 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
         return [_with(seen, row, () if whole == "copied" else _inside(seen, copied))]
     fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
     named = sorted((one for one in found if _names(seen.written, one)), key=_by_weight)
-    first = next(iter([*named, *copied, *fresh]), None)
+    large = [copy for copy in copied if copy.copied_bytes >= LEAST_TOLD]
+    first = next(iter([*named, *large, *fresh]), None)
     if first is None and not (seen.losses or seen.calls or seen.materialized):
         return []
     did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]

@@ -1,0 +1,50 @@
+"""Columns that a statement gave to a table it changed: `df["z"] = df["x"] + 1`."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any
+
+from inspector.adapters.registry import adapter_of
+from inspector.objects.sharing.chosen import cast_of
+from inspector.objects.sharing.meetings import Blocks, meetings
+from inspector.sessions.statements.elements import bytes_of, elements_of
+from inspector.sessions.statements.values import Before, Related, among, like_one_of, named
+
+
+def added(
+    value: Any, name: str, has: Blocks, operands: Mapping[str, Before], frame: FrameType
+) -> tuple[Blocks, Related] | None:
+    """The blocks that the table of a name got, and how they relate to the operands; None if it got none."""
+    had = operands[name].blocks
+    new = _new(value, had, has)
+    if not new:
+        return None
+    live = ((other, named(frame, other)) for other in operands if other != name)
+    own = {one.range.start for one in had}
+    given = {other: elements_of(found[0]) for other, found in live if found}
+    given[name] = tuple(one for one in has if one.range.start in own)
+    return new, _related(new, given)
+
+
+def _new(value: Any, had: Blocks, has: Blocks) -> Blocks:
+    """The blocks of a table that lie where none of its blocks lay before."""
+    adapter = adapter_of(type(value))
+    if adapter is None or adapter.columns(value, 0) is None:
+        return ()
+    before = {one.range.start for one in had}
+    return tuple(one for one in has if one.range.start not in before and one.range.bytes)
+
+
+def _related(new: Blocks, given: dict[str, Blocks]) -> Related:
+    """How new blocks relate to what the statement named, and to what the table had and still has."""
+    for name, some in given.items():
+        if met := meetings((some, new)).get((0, 1), []):
+            return Related("view", name, bytes_of(tuple(mine for _, mine in met)), "", False)
+    for name, some in given.items():
+        alike = [like_one_of(one, some) for one in new]
+        if False not in alike:
+            return Related("apart", name, 0, "equal", None not in alike)
+        if len(new) == 1 and any(cast_of(one, new[0]) for one in some):
+            return Related("apart", name, 0, "equal", False)
+    return among(Related("apart", next(iter(given)), 0, "", False), new, given)

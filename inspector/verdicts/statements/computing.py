@@ -1,0 +1,33 @@
+"""Statements whose right side computes by what is written there: arithmetic, a ufunc of NumPy."""
+
+# SPDX-License-Identifier: MIT
+import ast
+from functools import lru_cache
+
+from inspector.facts.statements import Bound
+
+_ARRAYS = ("ndarray ", "Series ", "DataFrame", "Index ", "Tensor ", "Array ")
+"""Beginnings of what has elements that operators compute with; those of lists and texts join them."""
+
+
+def computes(text: str, value: Bound) -> bool:
+    """Whether a statement bound memory of its own that its outermost operator or ufunc filled."""
+    return value.relation == "apart" and value.what.startswith(_ARRAYS) and _computes(text)
+
+
+@lru_cache(1024)
+def _computes(text: str) -> bool:
+    try:
+        node = getattr(ast.parse(text).body[0], "value", None)
+    except (SyntaxError, IndexError):
+        return False
+    return isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare)) or _is_ufunc(node)
+
+
+def _is_ufunc(node: ast.expr | None) -> bool:
+    func = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+        return False
+    import numpy as np
+
+    return func.value.id in ("np", "numpy") and isinstance(getattr(np, func.attr, None), np.ufunc)
