@@ -1,7 +1,8 @@
 """Whether numbers stand among the elements of a large block: read piece by piece, nothing is brought in."""
 
 # SPDX-License-Identifier: MIT
-from typing import Final
+import sys
+from typing import Any, Final
 
 from inspector import _native
 from inspector.adapters.base import Elements
@@ -16,13 +17,12 @@ _WORDS: Final = {2: "u2", 4: "u4", 8: "u8"}
 
 
 def missing_from(block: Elements, wanted: set[bytes]) -> set[bytes] | None:
-    """Those of the elements that the block has not; None if it cannot be read as a whole."""
+    """Those of the elements that the block has not; None if it cannot be read, or NumPy is not imported."""
+    np: Any = sys.modules.get("numpy")
     size, span = block.itemsize_bytes, block.range
     is_dense = span.bytes == block.size * size and size in _WORDS
-    if not is_dense or span.bytes > MOST_BYTES or not is_in_memory(span.start, span.stop):
+    if np is None or not is_dense or span.bytes > MOST_BYTES or not is_in_memory(span.start, span.stop):
         return None
-    import numpy as np
-
     left = {one: np.frombuffer(one, _WORDS[size])[0] for one in wanted}
     for at in range(span.start, span.stop, _PIECE):
         raw = _native.read(at, min(_PIECE, span.stop - at))

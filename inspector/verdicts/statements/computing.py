@@ -2,7 +2,9 @@
 
 # SPDX-License-Identifier: MIT
 import ast
+import sys
 from functools import lru_cache
+from typing import Any
 
 from inspector.facts.statements import Bound
 
@@ -28,6 +30,9 @@ def _is_ufunc(node: ast.expr | None) -> bool:
     func = node.func if isinstance(node, ast.Call) else None
     if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
         return False
-    import numpy as np
-
-    return func.value.id in ("np", "numpy") and isinstance(getattr(np, func.attr, None), np.ufunc)
+    np: Any = sys.modules.get("numpy")
+    return (
+        np is not None
+        and func.value.id in ("np", "numpy")
+        and isinstance(getattr(np, func.attr, None), np.ufunc)
+    )
