@@ -38,6 +38,8 @@ int calls_store(uintptr_t *place, uintptr_t value);
 int calls_is_writable(const uintptr_t *place);
 // Call it before a batch of stores: the protection of pages may have changed since the last one.
 void calls_forget_pages(void);
+// The same for a batch that follows another one at once: it forgets only what is not of this moment.
+void calls_forget_old_pages(void);
 
 // A call from Python through a patched pointer, as the watcher gets it.
 typedef uintptr_t (*calls_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);

@@ -14,6 +14,7 @@
 // shares the pointer. One created while the base is armed copies our trampoline: type_slots_settle restores
 // the original there, before the bases are restored. A table shared with a base is armed once, as the base's.
 // SPDX-License-Identifier: MIT
+#include "memory/memory.h"
 #include "trace/arm/calls.h"
 #include "trace/arm/got.h"
 #include "trace/record/convention.h"
@@ -30,6 +31,7 @@ typedef struct {
 } type_slot;
 
 enum { FOR_ALL, FOR_LEDGER, FOR_CHARGES };
+static int widest = FOR_ALL; // whose slots a class of today may have copied
 
 #define IN_TABLE(table, methods, name, convention) \
     {#name, offsetof(PyTypeObject, table), offsetof(methods, name), convention, FOR_ALL}
@@ -108,20 +110,28 @@ static const type_slot allowed[] = {
     OPERATOR(or),
 };
 
+static scan_range python; // stays loaded
+
 static int find_python(struct dl_phdr_info *object, size_t size, void *argument) {
-    int found = relocations_inside(object, (const void *)PyLong_FromLong);
-    if (found) {
-        *(struct dl_phdr_info *)argument = *object;
+    if (!relocations_inside(object, (const void *)PyLong_FromLong)) {
+        return 0;
     }
-    return found;
+    python = (scan_range){UINTPTR_MAX, 0};
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        uintptr_t start = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+        uintptr_t stop = start + object->dlpi_phdr[i].p_memsz;
+        int is_loaded = object->dlpi_phdr[i].p_type == PT_LOAD;
+        python.start = is_loaded && start < python.start ? start : python.start;
+        python.stop = is_loaded && stop > python.stop ? stop : python.stop;
+    }
+    return 1;
 }
 
 static int is_pythons_own(uintptr_t function) {
-    static struct dl_phdr_info python; // stays loaded
-    if (!python.dlpi_phnum) {
-        dl_iterate_phdr(find_python, &python);
+    if (!python.stop) {
+        dl_iterate_phdr(find_python, NULL);
     }
-    return relocations_inside(&python, (const void *)function);
+    return function >= python.start && function < python.stop;
 }
 
 // The type's own slot; NULL where it has no such table, or shares its base's.
@@ -145,11 +155,12 @@ static uintptr_t armed_for(PyTypeObject *type, uintptr_t function) {
     return 0;
 }
 
-// Whether a base is armed for the function, which this type shares with it.
-static int is_shared(PyTypeObject *type, uintptr_t function) {
+// Whether this slot of a base, which a subclass copies, is armed for the function.
+static int is_shared(PyTypeObject *type, const type_slot *slot, uintptr_t function) {
     PyObject *bases = type->tp_mro; // borrowed
     for (Py_ssize_t i = 1; bases && i < PyTuple_GET_SIZE(bases); i++) {
-        if (armed_for((PyTypeObject *)PyTuple_GET_ITEM(bases, i), function)) {
+        const uintptr_t *held = place_of((PyTypeObject *)PyTuple_GET_ITEM(bases, i), slot);
+        if (held && calls_original(*held) == function) {
             return 1;
         }
     }
@@ -188,7 +199,7 @@ static int arm_slot(PyTypeObject *type, const type_slot *slot, int chosen) { // 
     // CPython's own finalizer of a class statement's type calls its __del__: that one is armed.
     int is_statement = type->tp_flags & Py_TPFLAGS_HEAPTYPE && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
     if ((is_pythons_own(function) && !(is_finalizer && is_statement)) ||
-        !(chosen || is_shared(type, function))) {
+        !(chosen || is_shared(type, slot, function))) {
         return CALLS_UNSEEN;
     }
     if (is_compared(slot)) {
@@ -284,7 +295,8 @@ static PyObject *type_slots_arm(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!p|i", &PyList_Type, &types, &chosen, &purpose)) {
         return NULL;
     }
-    calls_forget_pages();
+    calls_forget_old_pages();
+    widest = purpose > widest ? purpose : widest;
     _owned_ PyObject *found = PyList_New(0);
     for (Py_ssize_t i = 0; found && i < PyList_GET_SIZE(types); i++) {
         PyObject *type = PyList_GET_ITEM(types, i); // borrowed
@@ -305,7 +317,7 @@ static PyObject *type_slots_settle(PyObject *module, PyObject *types) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(types); i++) {
         PyTypeObject *type = (PyTypeObject *)PyList_GET_ITEM(types, i);
         for (size_t k = 0; PyType_Check(type) && k < Py_ARRAY_LENGTH(allowed); k++) {
-            uintptr_t *place = place_of(type, &allowed[k]);
+            uintptr_t *place = allowed[k].purpose <= widest ? place_of(type, &allowed[k]) : NULL;
             uintptr_t original = place && !calls_is_armed(place) ? calls_original(*place) : 0;
             settled += original && calls_store(place, original) == 0;
         }
