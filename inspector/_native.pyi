@@ -730,6 +730,15 @@ def calls_armed() -> int:
 def calls_function(number: int, /) -> int:
     """Address of the C function behind a patched pointer; 0 for an unknown number."""
 
+# native/trace/arm/targets.c
+def targets_sift(owner: type | dict[str, Any], /) -> tuple[list[Any], int, int, int]:
+    """Names and values of a namespace, in turn, behind which a function of C can be; and how many others are
+    wrapper_descriptor, getset_descriptor, member_descriptor.
+    """
+
+def targets_mark() -> int:
+    """A number for the modules in sys.modules and how many names each has; another one once these change."""
+
 # native/trace/arm/methods.c
 def methods_arm(callables: list[Any], /) -> list[int]:
     """Patch the function pointer of each callable; return its number, which is `slot` in records.
@@ -815,6 +824,15 @@ def got_without_trampoline() -> list[tuple[str, int]]:
     """(path, slots) of each object loaded after the process had used all its trampolines.
 
     The slots import Python's C API; they are never hooked in this process.
+    """
+
+def got_slot(number: int, /) -> tuple[str, str, int]:
+    """Path of the object, function and row, as in `got_slots`. Raises IndexError for an unknown number."""
+
+def got_libraries() -> list[tuple[str, int, int, int, int, int]]:
+    """One for each object and family with slots: path; row of the family as in `got_slots`, -1 for the C
+    API; first number and how many; of those patched now and no word of data: how many, and how many of them
+    have a row.
     """
 
 def got_hooked() -> bytes:

@@ -110,11 +110,13 @@ int error_no_memory(void);
     PART(calls) \
     PART(losses) \
     PART(stores) \
+    PART(targets) \
     PART(methods) \
     PART(type_slots) \
     PART(foreign) \
     PART(capi) \
     PART(got) \
+    PART(got_rows) \
     PART(hosts) \
     PART(conversions) \
     PART(numpy_table) \

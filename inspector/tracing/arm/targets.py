@@ -11,26 +11,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, ModuleType
-from types import WrapperDescriptorType as WrapperDescriptor
+from types import BuiltinFunctionType, ModuleType
 from typing import Any, Final
 from weakref import ReferenceType
 
+from inspector import _native
 from inspector.errors import InspectorError
 from inspector.objects.classes import is_heap_type, type_bases, type_module, type_name
+from inspector.tracing.arm.roles import ACCESSORS, DESCRIPTORS, UNSEEN, compiled_by_cffi, role_of
 from inspector.tracing.arm.specialised import specialised
 from inspector.tracing.arm.type_files import by_file, is_homeless, latest, lies_in
 
 _dict_of = type.__dict__["__dict__"].__get__
 CALLED_ASKEW: Final = "__internal_mypyc_setup"
 """mypyc calls this function by its PyMethodDef, with one argument; it is declared with two."""
-_flags_of = type.__dict__["__flags__"].__get__
-_HAVE_VECTORCALL = 1 << 11  # Include/object.h
-_PYTHONS = (FunctionType, MethodType, WrapperDescriptor)
-_BOUND = (classmethod, staticmethod)
-_DESCRIPTORS = (MethodDescriptorType, type(dict.__dict__["fromkeys"]))
-_ACCESSORS = tuple(property.__dict__[name] for name in ("fget", "fset", "fdel"))
-_UNSEEN = ("wrapper_descriptor", "getset_descriptor", "member_descriptor")
 _BYTES_METHODS = ("join",)
 """Only this method of bytes is hooked: it copies others' bytes; the rest are called everywhere."""
 LEFT_OUT: Final = frozenset(("inspector", "zmq", "tornado", "psutil", "debugpy", "_pydevd_bundle", "pydevd"))
@@ -57,6 +51,8 @@ class Targets:
     types: list[type] = field(default_factory=list)
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     """Module -> kind -> number of callables without a pointer to patch."""
+    changes: int = 0
+    """How often a module was searched."""
     buffers: bool = True
     """Whether types that pass on bytes are hooked for any patterns."""
     _seen: set[int] = field(default_factory=set)
@@ -64,10 +60,14 @@ class Targets:
     """Module -> id and length of its namespace when it was searched."""
     _passed: dict[str, tuple[int, int]] = field(default_factory=dict)
     """The same of modules that no pattern fits."""
+    _mark: int = -1
+    """That of the modules when they were searched."""
     _looked_for: tuple[str, ...] = ()
     """The patterns, or packages, of the last search."""
-    _roles: dict[int, tuple[str, type]] = field(default_factory=dict)
-    """During one search: id of a type -> what its instances are to it, and the type, which so stays alive."""
+    _roles: dict[int, str] = field(default_factory=dict)
+    """During one search: id of a type -> what its instances are to it."""
+    _kinds: list[type] = field(default_factory=list)
+    """These types, which so stay alive."""
     _latest: ReferenceType[type] = field(default_factory=latest)
     """The class that was made last as it was searched."""
     _indices: tuple[list[int], dict[int, int]] = field(default_factory=lambda: ([], {}))
@@ -87,16 +87,34 @@ class Targets:
         return kept
 
     def _is_current(self) -> bool:
+        if self._mark == _native.targets_mark():
+            return True
         spaces = ((_namespace(name), known) for name, (known, _) in self._walked.items())
         return all(space is not None and id(space) == known for space, known in spaces)
 
     def look(self) -> None:
         """Find the callables of modules imported since the last call."""
+        mark = _native.targets_mark()
+        if mark != self._mark:
+            self._look_at_modules()
+            self._mark = mark
+        if made := by_file(self._latest):  # C code makes types while it runs
+            self._types_of({file: name for name in self._walked if (file := _library(name))}, made)
+        self._latest = latest()
+        for kind in _buffers() if self.buffers else ():
+            if id(kind) not in self._seen:
+                self._seen.add(id(kind))
+                self._keep("builtins", kind.__name__, kind)
+                self._methods("builtins", kind, _BYTES_METHODS if kind is bytes else None)
+        self._roles.clear()
+        self._kinds.clear()
+
+    def _look_at_modules(self) -> None:
         patterns = self.patterns or tuple(_packages())
         if patterns != self._looked_for:
             self._looked_for, self._passed = patterns, {}
         walked, passed = self._walked.get, self._passed.get
-        fresh = [  # in every block, over all modules: nothing is called that need not be
+        fresh = [  # over all modules: nothing is called that need not be
             name
             for name, module in list(sys.modules.items())
             if type(module) is ModuleType
@@ -113,19 +131,10 @@ class Targets:
                 its = (some for package, some in packages.items() if fits(package, pattern))
                 names = [name for some in its for name in some]
             self._add(pattern, names, files)
-        if made := by_file(self._latest):  # C code makes types while it runs
-            self._types_of({file: name for name in self._walked if (file := _library(name))}, made)
-        self._latest = latest()
         for name in fresh:
             space = _namespace(name)
             if space is not None and name not in self._walked:
                 self._passed[name] = id(space), len(space)
-        for kind in _buffers() if self.buffers else ():
-            if id(kind) not in self._seen:
-                self._seen.add(id(kind))
-                self._keep("builtins", kind.__name__, kind)
-                self._methods("builtins", kind, _BYTES_METHODS if kind is bytes else None)
-        self._roles.clear()
 
     def wants_stdlib(self) -> bool:
         """Whether a pattern names a module of the standard library; then its own calls of bytes count."""
@@ -171,11 +180,10 @@ class Targets:
         for name in sorted(modules, key=_publicness):
             space = _namespace(name) or {}
             self._walked[name] = id(space), len(space)
+            self.changes += 1
             self.unseen.pop(name, None)
-            for key, value in list(space.items()):
-                known = self._roles.get(id(type(value)))
-                if known is None or known[0]:
-                    self._one(name, key, value)
+            for key, value in self._sifted(name, space):
+                self._one(name, key, value)
         self._types_of(files, by_file if files else {})
         if not modules and (found := _single(pattern)):
             self._one(*found)
@@ -185,6 +193,15 @@ class Targets:
         for file, kind in ((file, kind) for file, some in by_file.items() for kind in some):
             if file in files and id(kind) not in self._seen:
                 self._keep_type(files[file], kind)
+
+    def _sifted(self, module: str, owner: type | dict[str, Any]) -> Iterable[tuple[str, Any]]:
+        """Names and values behind which a function of C can be; counts those without a pointer to patch."""
+        found, *unseen = _native.targets_sift(owner)
+        for kind, count in zip(UNSEEN, unseen, strict=True):
+            if count:
+                self.unseen.setdefault(module, Counter())[kind] += count
+        items = iter(found)
+        return zip(items, items, strict=True)
 
     def _is_new(self, name: str) -> bool:
         """Whether a module was not searched, or has other names since."""
@@ -196,27 +213,34 @@ class Targets:
         """What instances of a type are to the search; "": nothing, as most names of a module."""
         known = self._roles.get(id(kind))
         if known is None:
-            known = self._roles[id(kind)] = _role_of(kind), kind
-        return known[0]
+            known = self._roles[id(kind)] = role_of(kind)
+            self._kinds.append(kind)
+        return known
 
     def _one(self, module: str, name: str, value: Any) -> None:
+        seen = self._seen
+        if id(value) in seen:
+            return
         role = self._role(type(value))
         if role == "bound":
             value = value.__func__
             role = self._role(type(value))
-        if id(value) in self._seen:
-            return
-        for one in _ACCESSORS if role == "property" else ():
-            self._one(module, name, one.__get__(value))
-        for key, function in _compiled_by_cffi(value) if role == "library" else ():
-            self._seen.add(id(function))
-            self._keep(module, f"{name}.{key}", function)
-        if role == "type":
+            if id(value) in seen:
+                return
+        if role == "called":
+            if _belongs(value, module) and not name.endswith("__new__"):
+                seen.add(id(value))
+                self._keep(module, name, value)
+        elif role == "type":
             self._type(module, value)
-        elif role == "called" and _belongs(value, module) and not name.endswith("__new__"):
-            self._seen.add(id(value))
-            self._keep(module, name, value)
-        elif role in _UNSEEN:
+        elif role == "property":
+            for one in ACCESSORS:
+                self._one(module, name, one.__get__(value))
+        elif role == "library":
+            for key, function in compiled_by_cffi(value):
+                seen.add(id(function))
+                self._keep(module, f"{name}.{key}", function)
+        elif role in UNSEEN:
             self.unseen.setdefault(module, Counter())[role] += 1
 
     def _keep(self, module: str, name: str, value: Any) -> None:
@@ -249,10 +273,14 @@ class Targets:
                 self._type(module, other)
 
     def _methods(self, module: str, kind: type, chosen: tuple[str, ...] | None = None) -> None:
-        for name, value in list(_dict_of(kind).items()):
+        if chosen is not None:
+            names: Iterable[tuple[str, Any]] = ((name, _dict_of(kind)[name]) for name in chosen)
+        else:
+            names = self._sifted(module, kind)
+        for name, value in names:
             role = self._role(type(value))
-            if role and role != "type" and (chosen is None or name in chosen) and name != CALLED_ASKEW:
-                owner = value.__objclass__ if type(value) in _DESCRIPTORS else kind  # torch copies its tables
+            if role and role != "type" and name != CALLED_ASKEW:
+                owner = value.__objclass__ if type(value) in DESCRIPTORS else kind  # torch copies its tables
                 self._one(module, f"{type_name(owner)}.{name}", value)
 
 
@@ -293,6 +321,7 @@ def _buffers() -> list[type]:
     return [*found, vars(array)["array"]] if type(array) is ModuleType else found
 
 
+@lru_cache(1 << 14)
 def _package(name: str) -> str:
     return name.partition(".")[0]
 
@@ -343,26 +372,6 @@ def _publicness(name: str) -> tuple[int, int, str]:
     return sum(part.startswith("_") for part in parts), len(parts), name
 
 
-def _role_of(kind: type) -> str:
-    """ "type", "bound" (it holds a function), "property", "library" (of cffi), "called" (a builtin function,
-    or what is called through a vectorcall pointer of its own), one of `_UNSEEN`, or ""."""
-    if any(kind is one for one in _BOUND):  # `in` would ask the metaclass of a user's
-        return "bound"
-    if type_name(kind) == "instancemethod" and type_module(kind) == "builtins" and not is_heap_type(kind):
-        return "bound"  # a method of pybind11
-    if issubclass(kind, property):
-        return "property"
-    if issubclass(kind, type):  # isinstance would read the value's __class__
-        return "type"
-    name = type_name(kind)
-    if name == "Lib" and type_module(kind) == "_cffi_backend":
-        return "library"
-    has_pointer = _flags_of(kind) & _HAVE_VECTORCALL and not any(kind is one for one in _PYTHONS)
-    if has_pointer or any(kind is one for one in (BuiltinFunctionType, *_DESCRIPTORS)):
-        return "called"
-    return name if name in _UNSEEN else ""
-
-
 def _belongs(value: Any, module: str) -> bool:
     """Whether the module's package defines it: not so for `from math import gcd`, or a pattern's `match`."""
     if not issubclass(type(value), BuiltinFunctionType):  # a method that knows its class has a type below
@@ -388,8 +397,3 @@ def subclasses(kinds: Iterable[type]) -> list[type]:
             seen[kind] = None
             waiting += type.__subclasses__(kind)
     return list(seen)
-
-
-def _compiled_by_cffi(library: Any) -> list[tuple[str, Any]]:
-    """The functions of a library in a module compiled by cffi: created here as on first use."""
-    return [(name, one) for name, one in library.__dict__.items() if callable(one)]

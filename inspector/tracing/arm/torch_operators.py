@@ -15,7 +15,6 @@ from types import CodeType, FrameType
 from typing import Any, Final, Literal
 
 from inspector import _native
-from inspector.adapters.torch_tensors import is_plain
 from inspector.facts.statements import Operator
 from inspector.objects.call_site import called_in, is_users
 
@@ -59,6 +58,8 @@ class Operators:
         _not_compiled()
         if threading.get_ident() != self._thread or not hasattr(sys.modules.get("torch"), "optim"):
             return
+        from inspector.adapters.torch_tensors import is_plain
+
         self._thread = 0  # later this may be called within another mode's work
         if is_plain():
             self._mode = _mode()(self)

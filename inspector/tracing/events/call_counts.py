@@ -4,8 +4,8 @@
 
 # SPDX-License-Identifier: MIT
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Container
+from typing import Final
 
 from inspector import _native
 from inspector.facts.conversion import Counted
@@ -26,12 +26,12 @@ class Counts:
         self._everything = everything
         self._before = _of_numpy()
 
-    def so_far(self, slots: Iterable[Sequence[Any]]) -> tuple[Counted, ...]:
-        """One for each function and calling extension, most frequent first; `slots` as `hooked.Slot`."""
+    def so_far(self, slots: Container[int]) -> tuple[Counted, ...]:
+        """One for each function and calling extension, most frequent first; `slots`: those of the C API."""
         times: Counter[tuple[str, str]] = Counter()
-        counts = dict(_native.got_counts())
-        for number, path, name, row, _ in slots if counts else ():
-            if count := counts.get(number, 0):
+        for number, count in _native.got_counts():
+            if number in slots:
+                path, name, row = _native.got_slot(number)
                 times[capi_rows.name(row) if row >= 0 else name, library_of(path)] += count
         if self._everything:
             times += _of_numpy() - self._before

@@ -2,13 +2,9 @@
 
 # SPDX-License-Identifier: MIT
 from dataclasses import dataclass, field
-from typing import Final
 
 from inspector.facts.conversion import Counted, Seen
 from inspector.facts.unknown import Unknown
-
-NAMED: Final = -1
-"""Row of a C-API function that is not in native/trace/capi/capi.def; smaller rows are allocators."""
 
 
 @dataclass(slots=True)

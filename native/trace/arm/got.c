@@ -21,7 +21,7 @@
 // visits: a module unloaded since is skipped. RELRO is made writable for the stores of one object. Nothing
 // is ever freed, as code may still hold a trampoline. Needs the GIL.
 // SPDX-License-Identifier: MIT
-#include "trace/arm/got.h"
+#include "trace/arm/got_table.h"
 #include "trace/capi/foreign_calls.h"
 #include "trace/capi/hooks.h"
 #include "trace/record/record.h"
@@ -29,34 +29,9 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
-typedef struct {
-    void **address;
-    void *before;                // the previous word
-    void *patch;                 // our trampoline; NULL before the first patch
-    const exports_row *function; // borrowed, for the life of the process
-    uint32_t module;             // index into modules
-    uint8_t on;                  // our trampoline was stored and not taken back
-    uint8_t chained;             // another tracer's function is called in between
-    uint8_t in_relro;
-    uint8_t is_pointer; // a word of a library's own data
-    uint8_t changed;    // its owner changed it while it held our trampoline; it is left as it is
-} got_slot;
-
-typedef struct {
-    char *path; // owned, for the life of the process
-    uintptr_t base;
-    const elf_segment *headers; // borrowed: distinguishes it from a later module at the same address
-    relocations_range relro;
-    uint32_t first, count; // slots
-    uint32_t without;      // slots for which no trampoline was left
-    got_family family;     // an object searched for two families has two records
-    uint8_t is_host;       // of the object's own data; each search that finds more slots adds a record
-    uint8_t is_searched;   // in the record of the imports: the object's own data has been searched before
-} got_module;
-
-static got_slot slots[GOT_SLOTS];
-static got_module *modules; // owned, for the life of the process
-static uint32_t slot_count, module_count;
+got_slot got_all_slots[GOT_SLOTS];
+got_module *got_modules;
+uint32_t got_slot_count, got_module_count;
 
 typedef struct {
     PyObject *paths; // borrowed: a set of str; NULL: every object that is no allocator itself
@@ -69,8 +44,8 @@ typedef struct {
 } got_walk;
 
 static int is_known(void **address) {
-    for (uint32_t i = 0; i < slot_count; i++) {
-        if (slots[i].address == address && modules[slots[i].module].is_host) {
+    for (uint32_t i = 0; i < got_slot_count; i++) {
+        if (got_all_slots[i].address == address && got_modules[got_all_slots[i].module].is_host) {
             return 1;
         }
     }
@@ -94,18 +69,18 @@ static void slot_add(const relocation *found, void *argument) {
         (module->is_host && is_known(found->address))) {
         return;
     }
-    if (slot_count == GOT_SLOTS) {
+    if (got_slot_count == GOT_SLOTS) {
         module->without++;
         return;
     }
-    got_slot *slot = &slots[slot_count];
+    got_slot *slot = &got_all_slots[got_slot_count];
     slot->address = found->address;
     slot->function = function;
-    slot->module = (uint32_t)(module - modules);
+    slot->module = (uint32_t)(module - got_modules);
     slot->is_pointer = module->is_host && found->is_value;
     slot->in_relro =
         (uintptr_t)found->address >= module->relro.start && (uintptr_t)found->address < module->relro.stop;
-    got_rows[slot_count++] = function->row;
+    got_rows[got_slot_count++] = function->row;
     module->count++;
 }
 
@@ -116,12 +91,12 @@ static int is_of(const got_module *module, const struct dl_phdr_info *object, go
 
 // Appends an empty record; NULL when out of memory.
 static got_module *module_add(const struct dl_phdr_info *object, got_family family, int is_host) {
-    got_module *grown = realloc(modules, (module_count + 1) * sizeof *modules);
+    got_module *grown = realloc(got_modules, (got_module_count + 1) * sizeof *got_modules);
     if (!grown) {
         return NULL;
     }
-    modules = grown;
-    got_module *module = &modules[module_count];
+    got_modules = grown;
+    got_module *module = &got_modules[got_module_count];
     *module = (got_module){.path = strdup(loaded_path(object)),
                            .base = object->dlpi_addr,
                            .headers = object->dlpi_phdr,
@@ -130,17 +105,17 @@ static got_module *module_add(const struct dl_phdr_info *object, got_family fami
     if (!module->path) {
         return NULL;
     }
-    module_count++;
+    got_module_count++;
     module->relro = relocations_relro(object);
-    module->first = slot_count;
+    module->first = got_slot_count;
     return module;
 }
 
 // The record of the object's imports, which are searched the first time. NULL when out of memory.
 static got_module *imports_of(const struct dl_phdr_info *object, got_family family) {
-    for (uint32_t i = 0; i < module_count; i++) {
-        if (!modules[i].is_host && is_of(&modules[i], object, family)) {
-            return &modules[i];
+    for (uint32_t i = 0; i < got_module_count; i++) {
+        if (!got_modules[i].is_host && is_of(&got_modules[i], object, family)) {
+            return &got_modules[i];
         }
     }
     got_module *module = module_add(object, family, 0);
@@ -160,7 +135,7 @@ static int host_search(const struct dl_phdr_info *object, got_family family, int
     lookups_each(object, slot_add, host);
     if (!host->count) {
         free(host->path);
-        module_count--;
+        got_module_count--;
     }
     return 0;
 }
@@ -181,7 +156,7 @@ static int object_search(const struct dl_phdr_info *object, got_family family, i
 
 // Finds the function that our trampoline calls. Returns 0 where it is unbound, of a library not seen here.
 static int original_find(const struct dl_phdr_info *object, got_slot *slot, void *held) {
-    uint32_t number = (uint32_t)(slot - slots);
+    uint32_t number = (uint32_t)(slot - got_all_slots);
     void *exported = slot->function->address, *original = held;
     if (held != exported && relocations_inside(object, held)) { // lazy binding: not bound yet
         int is_local = is_foreign_call(slot->function->name);   // of a library that only this object sees
@@ -196,12 +171,12 @@ static int original_find(const struct dl_phdr_info *object, got_slot *slot, void
 }
 
 static int is_ours(const got_slot *slot, const void *held) {
-    uint32_t number = (uint32_t)(slot - slots);
+    uint32_t number = (uint32_t)(slot - got_all_slots);
     return held == trampolines_of(GOT_COUNT, number) || held == trampolines_of(GOT_RECORD, number);
 }
 
 static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk *walk) {
-    uint32_t number = (uint32_t)(slot - slots);
+    uint32_t number = (uint32_t)(slot - got_all_slots);
     if (walk->grade >= GOT_LEDGER && !capi_hook(got_rows[number], walk->grade)) {
         return; // the row changes no refcount, or is not recorded in this grade
     }
@@ -210,7 +185,8 @@ static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk
     void *patch = trampolines_of(counted ? GOT_COUNT : walk->grade, number);
     int is_another = slot->is_pointer && held != slot->function->address; // its owner has changed it
     uint64_t above = trampolines_number(held);
-    is_another |= slot->on && above < slot_count && slots[above].on; // another family's, which calls ours
+    is_another |=
+        slot->on && above < got_slot_count && got_all_slots[above].on; // another family's, which calls ours
     if (!is_ours(slot, held) && (is_another || !original_find(object, slot, held))) {
         return;
     }
@@ -229,8 +205,8 @@ static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk
 // again on top of what it lies under, would call itself.
 static void *live_before(const got_slot *slot) {
     void *before = slot->before;
-    for (uint64_t at; (at = trampolines_number(before)) < slot_count && !slots[at].on;) {
-        before = slots[at].before;
+    for (uint64_t at; (at = trampolines_number(before)) < got_slot_count && !got_all_slots[at].on;) {
+        before = got_all_slots[at].before;
     }
     return before;
 }
@@ -240,12 +216,12 @@ static void slot_disarm(got_slot *slot, got_walk *walk) {
     if (__atomic_compare_exchange_n(slot->address, &patch, live_before(slot), 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
         walk->done.stored++;
-    } else if (patch != slot->before && patch != got_words_of[slot - slots].original) {
+    } else if (patch != slot->before && patch != got_words_of[slot - got_all_slots].original) {
         walk->done.foreign++;
         slot->changed = 1;
     }
     slot->on = 0;
-    got_words *words = &got_words_of[slot - slots];
+    got_words *words = &got_words_of[slot - got_all_slots];
     words->target = words->original; // code that kept the trampoline calls the original from now on
 }
 
@@ -257,17 +233,17 @@ static int relro_open(const got_module *module, int permissions) {
 static void module_store(const struct dl_phdr_info *object, got_module *module, got_walk *walk) {
     int in_relro = 0;
     for (uint32_t i = module->first; i < module->first + module->count; i++) {
-        in_relro |= slots[i].in_relro && (walk->turn_on || slots[i].on);
+        in_relro |= got_all_slots[i].in_relro && (walk->turn_on || got_all_slots[i].on);
     }
     int writable = !in_relro || relro_open(module, PROT_READ | PROT_WRITE) == 0;
     walk->done.no_room += walk->turn_on ? module->without : 0;
     for (uint32_t i = module->first; i < module->first + module->count; i++) {
-        if (slots[i].in_relro && !writable) {
+        if (got_all_slots[i].in_relro && !writable) {
             walk->done.failed++;
         } else if (walk->turn_on) {
-            slot_arm(object, &slots[i], walk);
-        } else if (slots[i].on) {
-            slot_disarm(&slots[i], walk);
+            slot_arm(object, &got_all_slots[i], walk);
+        } else if (got_all_slots[i].on) {
+            slot_disarm(&got_all_slots[i], walk);
         }
     }
     if (in_relro && writable) {
@@ -276,9 +252,9 @@ static void module_store(const struct dl_phdr_info *object, got_module *module, 
 }
 
 static void object_store(const struct dl_phdr_info *object, got_walk *walk) {
-    for (uint32_t i = 0; i < module_count; i++) {
-        if (is_of(&modules[i], object, walk->family) && (!walk->pointers || modules[i].is_host)) {
-            module_store(object, &modules[i], walk);
+    for (uint32_t i = 0; i < got_module_count; i++) {
+        if (is_of(&got_modules[i], object, walk->family) && (!walk->pointers || got_modules[i].is_host)) {
+            module_store(object, &got_modules[i], walk);
         }
     }
 }
@@ -319,10 +295,10 @@ void got_restore(got_family family, got_outcome *ret) {
     got_walk walk = {.turn_on = 0, .family = family};
     dl_iterate_phdr(object_disarm, &walk);
     trampolines_walk();
-    for (uint32_t i = 0; i < slot_count; i++) {
-        if (slots[i].on && modules[slots[i].module].family == family) {
+    for (uint32_t i = 0; i < got_slot_count; i++) {
+        if (got_all_slots[i].on && got_modules[got_all_slots[i].module].family == family) {
             walk.done.gone++;
-            slots[i].on = 0;
+            got_all_slots[i].on = 0;
         }
     }
     *ret = walk.done;
@@ -351,50 +327,5 @@ static PyObject *got_arm(PyObject *module, PyObject *args) {
 }
 
 static PyObject *got_disarm(PyObject *module, PyObject *unused) { return got_restored(GOT_CAPI); }
-static PyObject *slot_row(uint32_t number) {
-    const got_slot *slot = &slots[number];
-    static const int other[] = {[GOT_ALLOCATORS] = -2,  [GOT_FOREIGN] = -3, [GOT_LOOKUP] = -4,
-                                [GOT_CONVERSIONS] = -7, [GOT_FREEING] = -5, [GOT_RAW_MEMORY] = -6,
-                                [GOT_GROWTH] = -8};
-    got_family family = modules[slot->module].family;
-    int row = family != GOT_CAPI ? other[family] : got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
-    return Py_BuildValue(
-        "(IssiKKiiiKKii)", number, modules[slot->module].path, slot->function->name, row,
-        (unsigned long long)(uintptr_t)slot->address, (unsigned long long)got_words_of[number].count,
-        (int)slot->on, (int)slot->chained, (int)slot->in_relro, (unsigned long long)(uintptr_t)slot->before,
-        (unsigned long long)(uintptr_t)slot->patch, (int)slot->is_pointer, (int)slot->changed);
-}
 
-static PyObject *got_slots(PyObject *module, PyObject *unused) {
-    _owned_ PyObject *rows = PyList_New(0);
-    for (uint32_t i = 0; rows && i < slot_count; i++) {
-        if (list_add(rows, slot_row(i)) < 0) {
-            return NULL;
-        }
-    }
-    return take(rows);
-}
-
-static PyObject *got_without_trampoline(PyObject *module, PyObject *unused) {
-    _owned_ PyObject *rows = PyList_New(0);
-    for (uint32_t i = 0; rows && i < module_count; i++) {
-        if (modules[i].without && modules[i].family == GOT_CAPI &&
-            list_add(rows, Py_BuildValue("(sI)", modules[i].path, modules[i].without)) < 0) {
-            return NULL;
-        }
-    }
-    return take(rows);
-}
-
-static PyObject *got_hooked(PyObject *module, PyObject *unused) {
-    PyObject *found = PyBytes_FromStringAndSize(NULL, slot_count); // new
-    for (uint32_t i = 0; found && i < slot_count; i++) {
-        PyBytes_AS_STRING(found)[i] = (char)slots[i].on;
-    }
-    return found;
-}
-
-PART_FUNCTIONS(got, {"got_arm", got_arm, METH_VARARGS, NULL}, {"got_disarm", got_disarm, METH_NOARGS, NULL},
-               {"got_slots", got_slots, METH_NOARGS, NULL},
-               {"got_without_trampoline", got_without_trampoline, METH_NOARGS, NULL},
-               {"got_hooked", got_hooked, METH_NOARGS, NULL})
+PART_FUNCTIONS(got, {"got_arm", got_arm, METH_VARARGS, NULL}, {"got_disarm", got_disarm, METH_NOARGS, NULL})
