@@ -12,6 +12,8 @@ from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.layouts.r_objects import DATA, ITEM_BYTES, TYPES, header, references_text
 
+EXPORTS = ("dltensor", "arrow_array")
+"""Names of capsules that keep an array until somebody takes it over."""
 POINTER, NAME, DESTRUCTOR = 0, 1, 3
 """Words after PyObject_HEAD (CPython: Objects/capsule.c); the third is the context."""
 
@@ -45,6 +47,8 @@ class Capsules(Adapter):
             from inspector.objects.layouts.shared_pointers import block_bytes
 
             add_from(x, at := _words(x)[POINTER], block_bytes(at), found, ARROW.owner_at)
+        elif name_of(x).startswith(EXPORTS):
+            found.why = f"a capsule named {name_of(x)} does not tell what it keeps"
 
     def called(self, x: Any) -> str:
         """The R vector it points to, with R's reference count."""

@@ -268,6 +268,13 @@ OTHERS: Final = {
     "list of images": "[PIL.Image.new('L', (300, 300)) for _ in range(10)]",
 }
 UNTOLD: Final = {
+    "arrow schema": "pa.schema([(f'column_number_{n}', pa.list_(pa.int32())) for n in range(3_000)])",
+    "arrow struct type": "pa.struct([(f'field_number_{n}', pa.int32()) for n in range(5_000)])",
+    "arrow dataset": "pa.dataset.dataset(pa.table({'a': list(range(125_000))}))",
+    "capsule of DLPack": "np.ones(125_000).__dlpack__()",
+    "capsules of Arrow": "pa.array(range(125_000)).__arrow_c_array__()",
+    "quantized layer": "torch.ao.nn.quantized.dynamic.Linear(1000, 1000)",
+    "DuckDB": "duckdb.connect().execute('create table t as select range a from range(1000000)')",
     "polars series": "pl.Series(np.ones(125_000))",
     "polars frame in a dict": "{'a': pl.DataFrame({'a': np.ones(125_000)})}",
     "jax": "jnp.ones(250_000)",

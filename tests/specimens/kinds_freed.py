@@ -380,7 +380,7 @@ IMPORTED = {
     "OTHERS": "import awkward as ak, bitarray, cffi, dask.array as da, dask.bag as db, PIL.Image\n"
     "import scipy.sparse as sp, xarray as xr",
     "UNTOLD": "import h5py, jax.numpy as jnp, lxml.etree, PIL.Image, polars as pl, pyarrow as pa\n"
-    "import scipy.sparse.linalg, scipy.spatial",
+    "import duckdb, pyarrow.dataset, scipy.sparse.linalg, scipy.spatial, torch",
 }
 
 

@@ -1,6 +1,7 @@
 """The one count of what an object keeps: what is freed together with it, in Python and in C++."""
 
 # SPDX-License-Identifier: MIT
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from inspector import _native
@@ -8,6 +9,7 @@ from inspector.facts.heap import by_name
 from inspector.facts.refs import Retained
 from inspector.facts.unknown import Unknown
 from inspector.objects.reach.beyond import beyond
+from inspector.objects.reach.hidden import hidden
 from inspector.objects.reach.untold import untold
 
 _LOST: Final = "an array of objects reaches itself: no collection frees such a cycle, whatever is deleted"
@@ -25,6 +27,11 @@ def freed(subject: _native.Subject) -> Retained:
     own_bytes: int | Unknown = sum(own_bytes for _, _, own_bytes in heaviest)
     if is_lost:
         own_bytes = Unknown(_LOST)
-    elif why := more.why or untold(heaviest):
+    elif why := more.why or untold(heaviest) or _hidden(subject, heaviest, more.rows):
         own_bytes = Unknown(f"not all of it can be followed: {why}")
     return Retained(sum(objects for _, objects, _ in heaviest), own_bytes, tuple(heaviest))
+
+
+def _hidden(subject: _native.Subject, rows: Iterable[tuple[str, int, int]], known: Collection[int]) -> str:
+    found = hidden(subject, {name for name, _, _ in rows}, known)
+    return f"{found} points to memory that its C struct does not tell of" if found else ""

@@ -25,10 +25,10 @@ def is_opaque(kind: type) -> bool:
     """Whether its objects may keep bytes that nothing tells: a C type of a library without an adapter."""
     if any(kind is known for known in _PLAIN) or adapter_of(kind) is not None or plain(kind) is not None:
         return False
-    return any(map(_is_foreign, type_bases(kind)))
+    return any(map(is_foreign, type_bases(kind)))
 
 
-def _is_foreign(base: type) -> bool:
+def is_foreign(base: type) -> bool:
     """Whether a class is made in C, by others than Python and NumPy, whose types tell what they keep."""
     top = full_name(base).partition(".")[0] if "." in full_name(base) else "builtins"
     if top == "builtins":  # pyo3's classes have this module too

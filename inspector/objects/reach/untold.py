@@ -11,7 +11,7 @@ from typing import Final
 LEAST_BYTES: Final = 65_536
 LEAST_SHARE: Final = 0.01
 """Of what is told: so much may be missing in a number that is given."""
-_MOST_BYTES: Final = {
+MOST_BYTES: Final = {
     "_thread.lock": 64,
     "decimal.Context": 250,
     "_hashlib.HASH": 600,
@@ -46,6 +46,7 @@ _UNBOUNDED: Final = {
         *("BinaryViewScalar", "FixedSizeBinaryScalar", "MapScalar", "StructScalar", "UnionScalar"),
         *("DictionaryScalar", "RunEndEncodedScalar", "ExtensionScalar"),
     ),
+    "_duckdb": ("DuckDBPyConnection",),
     "lxml.etree": ("_Document",),
     "scipy.spatial._ckdtree": ("cKDTree",),
     "scipy.spatial._kdtree": ("KDTree",),
@@ -60,7 +61,7 @@ def untold(rows: Iterable[tuple[str, int, int]]) -> str:
         module, _, kind = name.rpartition(".")
         if kind in _UNBOUNDED.get(module, ()):
             return f"{name} owns memory that its C struct does not tell of"
-    missing = {name: objects * _MOST_BYTES.get(name, 0) for name, objects, _ in rows}
+    missing = {name: objects * MOST_BYTES.get(name, 0) for name, objects, _ in rows}
     told = sum(own_bytes for _, _, own_bytes in rows)
     if sum(missing.values()) <= max(LEAST_BYTES, math.ceil(LEAST_SHARE * told)):
         return ""
