@@ -55,6 +55,7 @@ static uint32_t by_place[PLACES_HASHED];       // row number + 1
 static uint32_t places_hashed;                 // entries of by_place in use
 static uint32_t by_function[FUNCTIONS_HASHED]; // last row of those whose function has this hash, + 1
 static uint32_t row_before[CALLS_MAX];         // the one before it, + 1
+static uint32_t free_of[FUNCTIONS_HASHED];     // how many of these rows are disarmed
 
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number);
 
@@ -229,14 +230,16 @@ static void hash_again(void) {
     }
 }
 
-static uint32_t *hashed_function(call_target function) {
-    return &by_function[(uintptr_t)function * 0x9E3779B97F4A7C15ULL >> 48];
+static size_t function_hash(call_target function) {
+    return (uintptr_t)function * 0x9E3779B97F4A7C15ULL >> 48;
 }
 
 // A disarmed row that calls the same function in the same way, or CALLS_FULL. It can be reused: its
-// trampoline does the same as before for any copy of it.
+// trampoline does the same as before for any copy of it. Thousands of rows may call one function: pybind11's
+// dispatcher; they are not searched where all are armed.
 static int row_again(int kind, call_convention convention, call_target original) {
-    for (uint32_t next = *hashed_function(original); next; next = row_before[next - 1]) {
+    size_t hash = function_hash(original);
+    for (uint32_t next = free_of[hash] ? by_function[hash] : 0; next; next = row_before[next - 1]) {
         const call_row *row = &rows[next - 1];
         if (!row->owner && row->original == original && row->kind == kind && row->convention == convention) {
             return (int)next - 1;
@@ -246,8 +249,9 @@ static int row_again(int kind, call_convention convention, call_target original)
 }
 
 static uint32_t row_new(const call_row *row) {
-    uint32_t *last = hashed_function(row->original);
+    uint32_t *last = &by_function[function_hash(row->original)];
     rows[row_count] = *row;
+    free_of[function_hash(row->original)]++;
     row_before[row_count] = *last;
     return (*last = ++row_count) - 1;
 }
@@ -308,13 +312,15 @@ int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uint
         return CALLS_LOCKED;
     }
     rows[number].is_common = (uint8_t)is_common(owner);
+    free_of[function_hash(rows[number].original)] -= !rows[number].owner;
     rows[number].owner = Py_NewRef(owner);
     return number;
 }
 
 // The trampoline of an armed row that calls the same function for the same slot; 0: none.
 static uintptr_t armed_alike(uintptr_t function, call_convention convention, calls_slot slot) {
-    for (uint32_t next = *hashed_function((call_target)function); next; next = row_before[next - 1]) {
+    for (uint32_t next = by_function[function_hash((call_target)function)]; next;
+         next = row_before[next - 1]) {
         const call_row *row = &rows[next - 1];
         int is_slot = row->slot.table == slot.table && row->slot.offset == slot.offset;
         if (row->owner && (uintptr_t)row->original == function && row->convention == convention && is_slot) {
@@ -347,6 +353,7 @@ int calls_arm_compared(uintptr_t *place, call_convention convention, calls_slot 
 static int disarm(call_row *row) {
     uint32_t number = (uint32_t)(row - rows);
     int ours = *row->place == call_trampoline(number) && calls_store(row->place, row->held) == 0;
+    free_of[function_hash(row->original)]++;
     Py_CLEAR(row->owner);
     return ours;
 }
