@@ -1,7 +1,7 @@
 """Debug Python and native code from an editor that speaks DAP.
 
 The Debug Adapter Protocol on stdin and stdout, or with the first editor that connects to --port.
-docs/how-to/debug_in_your_editor.md has the settings of VS Code, Neovim and Emacs.
+docs/how-to/set_up_your_editor.md has the settings of VS Code, Neovim, Emacs and Zed.
 """
 
 # SPDX-License-Identifier: MIT
