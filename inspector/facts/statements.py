@@ -90,6 +90,8 @@ class Bound:
     """Whether its elements are all the same one, by a sample: that they equal others proves nothing."""
     by: str = ""
     """Where a function of the user's changed it in place, that the statement called: "f in line 3"."""
+    given_nothing: bool = False
+    """Whether all that the statement names is modules, functions, texts and numbers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,9 @@ def _of_calls(did: str, copies: Sequence[Copy]) -> str:
 
 
 def _whose(copies: Sequence[Copy], trace: Trace) -> str:
-    """The lines of a host that led to copies; else that none of the user's did."""
+    """The lines of a host that led to copies, or imports; else that no line of the user's did."""
+    if all(copy.site.text.startswith(("import ", "from ")) for copy in copies):
+        return "imports"
     own = {(path, line) for path, line, _ in trace.hosted.own_lines}
     lines = {(copy.site.file, copy.site.line) for copy in copies}
     return counted(len(lines), "line") if lines <= own else "no line of yours"

@@ -88,3 +88,22 @@ def test_columns_items_and_selections_of_large_arrays_are_told(tmp_path: Path) -
     assert said[12] == ("new values", 4_000_000)
     assert said.get(13, ("view", 0))[0] != "in place"
     assert said[14] == ("copied", 6 * 8000)
+
+
+HELD = """import numpy as np
+import io
+class Part:
+    def __init__(self, rows): self.rows = rows
+    def first(self): return self.rows[:100]
+a = np.arange(200_000.0)
+part = Part(a)
+v = part.first()
+r = np.genfromtxt(io.StringIO("1 2 3\\n4 5 6"))
+"""
+
+
+@pytest.mark.core
+def test_a_view_of_what_the_statement_does_not_name_is_no_new_memory(tmp_path: Path) -> None:
+    found = rows(HELD, tmp_path)
+    assert (found[8].verdict, found[8].bytes) == ("view", 800)
+    assert found[9].verdict != "copied", "all that it was given is a text"

@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out:
         trace.save(options.out)
     report = part(trace, options)
-    if options.annotate:
+    if options.annotate and (failure is None or report.beside()):
         from inspector.sessions.annotated import annotate
 
         annotate(report, options.annotate)

@@ -2,18 +2,27 @@
 
 # SPDX-License-Identifier: MIT
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Final
 
 from inspector.facts.memory import Range
 from inspector.facts.statements import Named, Written
 from inspector.facts.unknown import Address
 from inspector.sessions.statements.syntax import tree
-from inspector.sessions.statements.values import Before
+from inspector.sessions.statements.values import Before, Found
 
 MOST: Final = 4096
 """Statements of which it is kept."""
+_WITHOUT: Final = frozenset((
+    ModuleType, FunctionType, BuiltinFunctionType, type, str, int, float, complex, bool, NoneType,
+))  # fmt: skip
+
+
+def given_nothing(named: Iterable[Found]) -> bool:
+    """Whether these values are modules, functions, texts and numbers: none has elements to copy."""
+    return all(type(value) in _WITHOUT for found in named for value in found)
 
 
 class Places:

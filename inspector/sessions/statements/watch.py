@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from inspect import CO_OPTIMIZED
@@ -18,7 +18,9 @@ from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import elements, filled, frames, kernel, values
 from inspector.sessions.statements.added import added
 from inspector.sessions.statements.assigned import Assigned, Stores, stored_in
-from inspector.sessions.statements.given import Places
+from inspector.sessions.statements.changed_by import Changes
+from inspector.sessions.statements.given import Places, given_nothing
+from inspector.sessions.statements.known import Known
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed
 from inspector.sessions.statements.losing import Losing
@@ -30,8 +32,6 @@ MOST_CALLS: Final = 3 * MOST_PASSES
 """How often a function is entered before it runs unwatched altogether."""
 MOST_RESUMED: Final = 256
 """How often generators and coroutines of one function go on; then they run unwatched."""
-MOST_WRITTEN: Final = 64
-"""Changes in place that are kept, to say of a statement which function of the user's made its change."""
 
 
 @dataclass(slots=True)
@@ -49,6 +49,7 @@ class _Open:
     call: kernel.Call | None
     """The call of Python's own functions for files and sockets that its right side is."""
     losing: Losing
+    given_nothing: bool
     items: Assigned | None = None
     """What it assigned to items, once it has ended."""
 
@@ -67,8 +68,8 @@ class StatementWatch:
         self._found: dict[tuple[str, int, str], Bound] = {}
         self._lost: dict[Loss, int] = {}
         self._given = Places()
-        self._written: deque[tuple[int, int, str]] = deque(maxlen=MOST_WRITTEN)
-        """(functions entered by then, address, "f in line 3") of what functions changed in place."""
+        self._changes = Changes()
+        self._known = Known()
         self._entered: Counter[CodeType] = Counter()
         self._resumed: Counter[CodeType] = Counter()
         self._busy: set[int] = set()
@@ -172,6 +173,7 @@ class StatementWatch:
             found = values.named(frame, name)
             if found and (before := values.before(found[0], changes)) is not None:
                 operands[name] = before
+                self._known.add(name, before.blocks)
         targets = {path: id(found[0]) for path in written.targets if (found := values.read(frame, path))}
         self._stores.opened(written, frame)
         self._given.add(written, operands)
@@ -179,7 +181,8 @@ class StatementWatch:
         inside = frame.f_code.co_name if frame.f_code.co_flags & CO_OPTIMIZED else ""
         call = kernel.called(written, frame)
         losing = Losing(written, frame, {name: had.blocks for name, had in operands.items()})
-        return _Open(written, operands, targets, of, self._calls, inside, call, losing)
+        nothing = given_nothing(values.named(frame, name) for name in written.names)
+        return _Open(written, operands, targets, of, self._calls, inside, call, losing, nothing)
 
     def _lose(self, found: Iterator[Loss]) -> None:
         for one in found:
@@ -228,6 +231,9 @@ class StatementWatch:
         held = how.relation == "view" and type(value) is bytes  # by a BytesIO
         if (how.relation == "apart" or held) and (twin := values.other_name(frame, value, written.targets)):
             how = values.Related("same object", twin, 0, "", False)
+        if how.relation == "apart" and how.values != "equal":
+            how = self._known.holder(frame, blocks) or how
+        self._known.add(target, blocks)
         operand = running.operands.get(how.of)
         of = written_as(written.text, how.of) if how.of and how.relation == "view" else how.of
         relation = self._relation(running, frame, how, of, value)
@@ -351,22 +357,15 @@ class StatementWatch:
             alone=self._calls == running.calls, times=1, objects=any(not one.numeric for one in blocks),
             operands=tuple(one for had in running.operands.values() for one in values.places_of(had)),
             uniform=how.relation == "apart" and how.values != "equal" and uniform(blocks),
-            by=self._changed_by(running, blocks, how),
+            by=self._changed_by(running, blocks, how), given_nothing=running.given_nothing,
         )  # fmt: skip
 
     def _changed_by(self, running: _Open, blocks: Blocks, how: values.Related) -> str:
-        """The first statement that changed the same bytes in a function that this one called.
-
-        A change of its own is kept for the statements that called its function.
-        """
+        """The statement of a function called that changed the same bytes."""
         if how.relation != "in place" or not blocks:
             return ""
-        start, since = blocks[0].range.start, running.calls
-        by = next((by for calls, at, by in self._written if at == start and calls > since), "")
-        if running.function and not by:
-            place = f"{running.function} in line {running.written.line}"
-            self._written.append((self._calls, start, place))
-        return by
+        place = f"{running.function} in line {running.written.line}" if running.function else ""
+        return self._changes.by(blocks[0].range.start, running.calls, self._calls, place)
 
     def _add(self, found: Bound) -> None:
         """Add up the passes of one statement that did the same."""

@@ -19,7 +19,9 @@ from inspector.verdicts.statements.selections import selection
 NOT_IN_A_CELL = Unknown("not in a notebook")
 NO_CLOCK = Unknown("no clock was read")
 LEAST_TOLD = 1024
-"""Bytes that a library copied in a statement without a value of its own; fewer are no news of it."""
+"""Bytes that a library copied on the way: fewer, as of labels, are no news of a statement."""
+NICKNAMES = {"np": "numpy", "pd": "pandas", "pl": "polars", "pa": "pyarrow", "jnp": "jax", "xr": "xarray"}
+"""Names that modules are imported by -> the library."""
 NO_LIBRARY = ("", "builtins", "__main__", "function")
 _OF_CALL: dict[str, Did] = {
     "copied": "copied", "computed": "new values", "made": "new", "shared": "view", "in place": "in place",
@@ -140,11 +142,11 @@ def _bound(
 ) -> Statement:
     """The row of a value. `found`: the calls whose result it is; `any_copied`: some call copied bytes."""
     made = [copy for copy in telling(value, found) if not _is_by_the_way(seen.written, value, copy)]
-    if not value.operands:  # what it wrote there are numbers of its own
-        made = [copy for copy in made if copy.reason != INTO_PASSED]
+    if value.given_nothing:  # what a library copied or shared on the way were numbers of its own
+        made = [copy for copy in made if copy.verdict in ("computed", "made") or _names(seen.written, copy)]
     did, reason, certain = _said(value, made, any_copied)
     by_operator = maker(value, seen.operators)
-    if by_operator is not None and not (value.values and value.compared_all):
+    if by_operator is not None and (by_operator.did == "new" or not (value.values and value.compared_all)):
         if did != did_of(by_operator):
             did, reason, made = did_of(by_operator), by_operator.name, []
         certain = did == "copied" or value.compared_all
@@ -254,8 +256,11 @@ def _cast(value: Bound, copied: list[Copy]) -> bool:
 
 
 def _names(written: Written, copy: Copy) -> bool:
-    """Whether the statement itself names the function that was called."""
-    return re.search(rf"\b{re.escape(copy.function.rpartition('.')[2])}\b", written.text) is not None
+    """Whether the statement itself names the function that was called, and not another library's."""
+    name = re.escape(copy.function.rpartition(".")[2])
+    found = re.search(rf"(?:\b(\w+)\.)?\b{name}\b", written.text)
+    library = copy.function.partition(".")[0]
+    return found is not None and NICKNAMES.get(found[1] or "", library) == library
 
 
 def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
@@ -265,10 +270,10 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
         whole, made = together(seen.operators)
         row = _row(seen.written, "", whole, "", made, made if whole == "copied" else 0, "", True, 1)
         return [_with(seen, row, () if whole == "copied" else _inside(seen, copied))]
-    fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
     named = sorted((one for one in found if _names(seen.written, one)), key=_by_weight)
-    large = [copy for copy in copied if copy.copied_bytes >= LEAST_TOLD]
-    first = next(iter([*named, *large, *fresh]), None)
+    fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
+    large = [copy for copy in (*copied, *fresh) if copy.span_bytes >= LEAST_TOLD]
+    first = next(iter([*named, *large]), None)
     if first is None and not (seen.losses or seen.calls or seen.materialized):
         return []
     did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]
@@ -314,7 +319,7 @@ def _inside(seen: _Seen, copied: list[Copy], by: Sequence[Operator | None] = ())
 
 
 def _inside_of(seen: _Seen, copied: list[Copy]) -> tuple[Inside, ...]:
-    if not copied:
+    if sum(copy.copied_bytes for copy in copied) < LEAST_TOLD:
         return ()
     known = [value.library for value in seen.bound if value.library not in NO_LIBRARY]
     names = known or [copy.function.partition(".")[0] for copy in copied if "." in copy.function]
