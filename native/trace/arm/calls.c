@@ -366,6 +366,7 @@ static PyObject *calls_disarm(PyObject *module, PyObject *ignored) {
             *(disarm(&rows[number]) ? &restored : &foreign) += 1;
         }
     }
+    function_hash_disarm();
     return Py_BuildValue("(nn)", restored, foreign);
 }
 
