@@ -1252,11 +1252,11 @@ def instances_enders(kind: type, /) -> tuple[int, int]:
     """Addresses of the type's tp_dealloc and tp_clear; 0: none."""
 
 # native/leaks/unhooked.c
-def ledger_unhooked(functions: list[int], types: list[type], /) -> list[str]:
-    """Names of what Python can call of these functions' libraries without a hook, while the ledger is open.
+def ledger_unhooked(functions: list[int], types: list[type], /) -> tuple[list[str], list[Any]]:
+    """Names and objects of what Python can call of these functions' libraries without a hook.
 
     `types`: those watched; one of which an instance called by its own pointer died is told too.
-    "weakref": a function that a weak reference calls.
+    "weakref": a function that a weak reference calls. None: not the object itself is called.
     """
 
 # native/watch/breakpoint_guard.c

@@ -16,7 +16,7 @@ from typing import Any, Final
 from inspector import _native
 from inspector.facts.leaks import WatchedModule
 from inspector.ledger.raw_memory import RawMemory
-from inspector.ledger.watched import Armed, Makers, watched
+from inspector.ledger.watched import Armed, Makers, adopt, watched
 from inspector.objects.classes import full_name
 from inspector.tracing.arm.bound_functions import authored
 from inspector.tracing.arm.capi_slots import CapiSlots
@@ -113,6 +113,8 @@ class Ledger:
     watch: ImportWatch | None = None
     began_ns: int = 0
     makers: Makers = field(default_factory=Makers)
+    has_made: bool = False
+    """Whether an import made types or functions that were not looked for yet."""
     stages: list[int] = field(default_factory=list)
     faults_before: list[int] = field(default_factory=list)
     passed_over: str = ""
@@ -127,6 +129,8 @@ class Ledger:
         take_turn()
         try:
             self._arm()
+            if self.found.has_hidden:
+                self._adopt()
             self.raw_memory.open()
             modules = self.modules or self.found.packages()
             self.slots = CapiSlots(modules, "ledger", self.hosts, also=_native.raw_memory_arm)
@@ -158,8 +162,18 @@ class Ledger:
         self.types.widen(self.found.types)
 
     def _arm_imported(self) -> None:
-        self.makers.imported()
+        self.has_made |= self.makers.imported()
         self._arm()
+        if self.has_made and self.watch is not None and self.watch.is_outermost:  # else types are half made
+            self.has_made = False
+            self._adopt()
+
+    def _adopt(self) -> None:
+        self.found.has_hidden = False
+        for module in self.modules:
+            adopt(module, self.found, self.numbers)
+        if len(self.found.callables) > len(self.numbers):
+            self._arm()
 
     def _is_named(self, name: str) -> bool:
         """Whether a module was asked for: it is hooked although the import that it is a part of goes on."""
@@ -176,6 +190,7 @@ class Ledger:
             )
             slots = _native.got_slots()
             seen = watched(self.modules, armed, slots) if armed else ()
+            self.found.has_hidden |= any(one.unhooked for one in seen)
             self._disarm()
             rows, faults, left_out, not_noted, _kept, dangling = _native.ledger_close(SUSPECTS_MAX)
             own = _native.numpy_table_slots()

@@ -52,11 +52,13 @@ class Makers:
         """Call it before an import."""
         self._before = _made(_native.got_slots())
 
-    def imported(self) -> None:
-        """Call it after an import, or after a part of it."""
+    def imported(self) -> bool:
+        """Call it after an import, or after a part of it; whether this made some."""
         before = self._before
         self.note()
-        self.by_imports += self._before - before
+        made = self._before - before
+        self.by_imports += made
+        return bool(made)
 
 
 def watched(
@@ -131,15 +133,29 @@ def _unhooked(pattern: str, functions: set[int], armed: Armed) -> list[str]:
 
     CALLBACK: one that a weak reference calls, as those without a name of pybind11.
     """
+    return [name for name, _ in _hidden(pattern, functions, armed.found)]
+
+
+def adopt(pattern: str, found: Targets, numbers: list[int]) -> None:
+    """Add what living objects hold of a module's functions and types, and no module shows."""
+    pairs = [pair for pair in zip(numbers, found.modules, strict=False) if fits(pair[1], pattern)]
+    functions = {number for number, _ in pairs if number >= 0}
+    for name, one in _hidden(pattern, functions, found) if functions else ():
+        if one is not None:
+            found.adopt(pairs[0][1], name, one)
+
+
+def _hidden(pattern: str, functions: set[int], found: Targets) -> list[tuple[str, Any]]:
+    """Names, and the objects that are called, if they live."""
     addresses = [_native.calls_function(number) for number in functions]
-    places = list(zip(armed.found.callables, armed.found.modules, strict=True))
+    places = list(zip(found.callables, found.modules, strict=True))
     fitting = {module for _, module in places if not pattern or fits(module, pattern)}
     files = {vars(sys.modules[module]).get("__file__") for module in fitting if module in sys.modules}
     inside = [one for one in addresses if (image := _native.image(one)) is not None and image[0] in files]
     own = {id(one) for one, module in places if module in fitting}
-    types = [kind for kind in armed.found.types if id(kind) in own]
-    names = _native.ledger_unhooked(inside or addresses, types)  # modules of pybind11 share types
-    return [name for name in names if not name.endswith(CALLED_ASKEW)]
+    types = [kind for kind in found.types if id(kind) in own]
+    pairs = zip(*_native.ledger_unhooked(inside or addresses, types), strict=True)  # pybind11 shares types
+    return [(name, one) for name, one in pairs if not name.endswith(CALLED_ASKEW)]
 
 
 def _why(pattern: str, armed: Armed) -> str:

@@ -119,6 +119,7 @@ class Leaked:
                 if not goes_on:
                     self._fact = with_words(self._fact)
         finally:
+            ledger.found.disown()
             if not goes_on:
                 ledger.raw_memory.close()
 

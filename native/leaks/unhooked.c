@@ -12,7 +12,7 @@
 
 #include <link.h>
 
-enum { LIBRARIES_MAX = 512, NAMES_MAX = 256 };
+enum { LIBRARIES_MAX = 512, FOUND_MAX = 4096 };
 
 static struct dl_phdr_info libraries[LIBRARIES_MAX];
 static int library_count;
@@ -105,29 +105,39 @@ static int is_callback_of(PyObject *object) {
            is_watched((uintptr_t)((PyCFunctionObject *)called)->m_ml->ml_meth);
 }
 
-static int look_at(PyObject *object, void *names) {
+typedef struct {
+    PyObject *names, *objects; // lists of equal length, made before the walk: new tuples would be met by it
+} findings;
+
+static int found_add(const findings *found, const char *name, PyObject *object) {
+    return list_add(found->names, PyUnicode_FromString(name)) || PyList_Append(found->objects, object);
+}
+
+static int look_at(PyObject *object, void *argument) {
+    const findings *found = argument;
     PyTypeObject *type = Py_TYPE(object);
     if (is_callback_of(object)) {
-        return list_add(names, PyUnicode_FromString("weakref"));
+        return found_add(found, "weakref", Py_None);
     }
     int may_be =
         PyType_HasFeature(type, Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_TYPE_SUBCLASS) || is_descriptor(type);
-    PyObject *name = may_be && compat_refcount(object) > 0 ? unhooked_name(object) : NULL; // new
-    int failed = name && PyList_GET_SIZE(names) < NAMES_MAX && PyList_Append(names, name) < 0;
-    Py_XDECREF(name);
-    return failed;
+    _owned_ PyObject *name = may_be && compat_refcount(object) > 0 ? unhooked_name(object) : NULL;
+    int is_told = name && PyList_GET_SIZE(found->names) < FOUND_MAX;
+    return is_told && (PyList_Append(found->names, name) || PyList_Append(found->objects, object));
 }
 
-static int look_behind(PyObject *object, void *names) {
-    return PyType_IS_GC(Py_TYPE(object)) ? 0 : look_at(object, names);
+static int look_behind(PyObject *object, void *found) {
+    return PyType_IS_GC(Py_TYPE(object)) ? 0 : look_at(object, found);
 }
 
-static int look(PyObject *object, void *names) {
+static int look(PyObject *object, void *argument) {
+    const findings *found = argument;
     PyTypeObject *type = Py_TYPE(object);
     int is_code =
         type == &PyFunction_Type || type == &PyCFunction_Type || is_descriptor(type); // most objects
     int has_behind = looks_behind && !is_code && !PyType_Check(object) && compat_refcount(object) > 0;
-    return look_at(object, names) || (has_behind && edges_visit(object, look_behind, names));
+    return look_at(object, argument) ||
+           (has_behind && object != found->objects && edges_visit(object, look_behind, argument));
 }
 
 static int has_own_pointer(PyTypeObject *type) {
@@ -136,10 +146,10 @@ static int has_own_pointer(PyTypeObject *type) {
 }
 
 // An instance that is called by a pointer of its own and died: its type is told.
-static int look_at_type(PyTypeObject *type, PyObject *names) {
+static int look_at_type(PyTypeObject *type, const findings *found) {
     int is_own = has_own_pointer(type);
     looks_behind |= is_own && !PyType_IS_GC(type);
-    return is_own && instances_died(type) ? list_add(names, PyUnicode_FromString(type->tp_name)) : 0;
+    return is_own && instances_died(type) ? found_add(found, type->tp_name, Py_None) : 0;
 }
 
 static PyObject *ledger_unhooked(PyObject *module, PyObject *args) {
@@ -149,20 +159,21 @@ static PyObject *ledger_unhooked(PyObject *module, PyObject *args) {
         return NULL;
     }
     _collector_ int was_on = PyGC_Disable();
-    _owned_ PyObject *names = PyList_New(0);
+    _owned_ PyObject *names = PyList_New(0), *objects = PyList_New(0);
+    findings found = {names, objects};
     looks_behind = 0;
-    for (Py_ssize_t i = 0; names && i < PyList_GET_SIZE(types); i++) {
+    for (Py_ssize_t i = 0; names && objects && i < PyList_GET_SIZE(types); i++) {
         PyObject *type = PyList_GET_ITEM(types, i); // borrowed
         int is_met = !PyType_Check(type) || PyType_HasFeature((PyTypeObject *)type, Py_TPFLAGS_HEAPTYPE);
-        if ((PyType_Check(type) && look_at_type((PyTypeObject *)type, names) < 0) ||
-            (!is_met && look_at(type, names))) {
+        if ((PyType_Check(type) && look_at_type((PyTypeObject *)type, &found) < 0) ||
+            (!is_met && look_at(type, &found))) {
             return NULL;
         }
     }
-    if (!names || edges_each_tracked(look, names)) {
+    if (!names || !objects || edges_each_tracked(look, &found)) {
         return NULL;
     }
-    return take(names);
+    return PyTuple_Pack(2, names, objects);
 }
 
 PART_FUNCTIONS(unhooked, {"ledger_unhooked", ledger_unhooked, METH_VARARGS, NULL})

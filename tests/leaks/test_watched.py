@@ -203,17 +203,26 @@ def test_what_no_hook_reaches_is_an_error_beside_calls_that_were_watched(tmp_pat
     assert code == 2 and PARTLY[way] in refused_with and "not watched" in " ".join(told.split()), told
 
 
-def test_what_no_hook_reaches_is_named() -> None:
+def test_what_lives_by_then_is_watched_though_no_module_shows_it() -> None:
     module = specimens.build("hidden", HIDDEN)
     table = {"one": module.out_of_sight(), "two": module.Called()}
+    for _ in range(2):
+        with inspector.leaks("hidden") as found:
+            table["one"]([])
+            table["two"]([])
+            module.nothing()
+        assert sorted(one.method for one in found.certain) == ["hidden.Called", "hidden.kept"]
+        assert not found.fact.watched[0].unhooked
+
+
+def test_what_no_module_shows_is_not_held_after_the_block() -> None:
+    module = specimens.build("hidden", HIDDEN)
+    table = [module.out_of_sight()]
+    before = sys.getrefcount(table[0])
     with inspector.leaks("hidden") as found:
-        table["one"]([])
-        table["two"]([])
-        module.nothing()
-    (first,) = found.report.facts["answers"].rows
-    assert (
-        "2 types or functions were not watched: `hidden.Called`, `kept`" in first.text and not first.certain
-    )
+        table[0]([])
+    after = sys.getrefcount(table[0])
+    assert found.certain and after == before
 
 
 APART = """

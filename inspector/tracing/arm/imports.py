@@ -27,6 +27,11 @@ class ImportWatch:
         self._is_open = False
         self._depth = 0
 
+    @property
+    def is_outermost(self) -> bool:
+        """Whether the import that is reported is part of no other one."""
+        return self._depth == 1
+
     def begin(self) -> None:
         """Replace importlib's function by a wrapper."""
         self._is_open = True

@@ -20,11 +20,12 @@ from inspector.errors import InspectorError
 from inspector.objects.classes import is_heap_type, type_bases, type_module, type_name
 from inspector.tracing.arm.roles import ACCESSORS, DESCRIPTORS, UNSEEN, compiled_by_cffi, role_of
 from inspector.tracing.arm.specialised import specialised
-from inspector.tracing.arm.type_files import by_file, is_homeless, latest, lies_in
+from inspector.tracing.arm.type_files import by_file, is_homeless, is_of, latest, lies_in
 
 _dict_of = type.__dict__["__dict__"].__get__
 CALLED_ASKEW: Final = "__internal_mypyc_setup"
 """mypyc calls this function by its PyMethodDef, with one argument; it is declared with two."""
+NAMELESS: Final = "a function without a name"
 _BYTES_METHODS = ("join",)
 """Only this method of bytes is hooked: it copies others' bytes; the rest are called everywhere."""
 LEFT_OUT: Final = frozenset(("inspector", "zmq", "tornado", "psutil", "debugpy", "_pydevd_bundle", "pydevd"))
@@ -55,6 +56,9 @@ class Targets:
     """How often a module was searched."""
     buffers: bool = True
     """Whether types that pass on bytes are hooked for any patterns."""
+    has_hidden: bool = True
+    """Whether there may be functions that no module shows."""
+    _adopted: set[int] = field(default_factory=set)
     _seen: set[int] = field(default_factory=set)
     _walked: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Module -> id and length of its namespace when it was searched."""
@@ -136,6 +140,32 @@ class Targets:
             if space is not None and name not in self._walked:
                 self._passed[name] = id(space), len(space)
 
+    def adopt(self, module: str, name: str, value: Any) -> None:
+        """Hook what no module shows, until `disown`: a function in a dict, a type of instances alone."""
+        if id(value) in self._seen:
+            return
+        before = len(self.callables)
+        if issubclass(type(value), type):
+            self._keep_type(module, value)
+        else:
+            self._seen.add(id(value))
+            self._keep(module, name.removeprefix(f"{module}.") or NAMELESS, value)
+        self._adopted.update(map(id, self.callables[before:]))
+        self.changes += 1
+
+    def disown(self) -> None:
+        """Hold no longer what was adopted: it may be an object of the user's."""
+        if not self._adopted:
+            return
+        self.has_hidden = True
+        self.changes += 1
+        kept = [at for at, one in enumerate(self.callables) if id(one) not in self._adopted]
+        for some in (self.callables, self.names, self.modules, self.owners):
+            some[:] = [some[at] for at in kept]
+        self.types = [kind for kind in self.types if id(kind) not in self._adopted]
+        self._seen -= self._adopted
+        self._adopted.clear()
+
     def wants_stdlib(self) -> bool:
         """Whether a pattern names a module of the standard library; then its own calls of bytes count."""
         return any(_package(pattern) in sys.stdlib_module_names for pattern in self.patterns)
@@ -189,10 +219,12 @@ class Targets:
             self._one(*found)
 
     def _types_of(self, files: dict[str, str], by_file: dict[str, list[type]]) -> None:
-        """Hook the types of these libraries; `files`: library -> its module."""
-        for file, kind in ((file, kind) for file, some in by_file.items() for kind in some):
-            if file in files and id(kind) not in self._seen:
-                self._keep_type(files[file], kind)
+        """Hook the types of these libraries, and those of the same file that inherit from them: no module may
+        show these. `files`: library -> its module."""
+        for file, some in ((file, some) for file, some in by_file.items() if file in files):
+            for kind in subclasses(some):
+                if id(kind) not in self._seen and is_of(kind, file):
+                    self._keep_type(files[file], kind)
 
     def _sifted(self, module: str, owner: type | dict[str, Any]) -> Iterable[tuple[str, Any]]:
         """Names and values behind which a function of C can be; counts those without a pointer to patch."""
@@ -390,10 +422,10 @@ def _belongs(value: Any, module: str) -> bool:
 
 def subclasses(kinds: Iterable[type]) -> list[type]:
     """The types and all their subclasses, each once."""
-    waiting, seen = list(kinds), dict[type, None]()
+    waiting, seen = list(kinds), dict[int, type]()  # a metaclass may define `__hash__`
     while waiting:
         kind = waiting.pop()
-        if kind not in seen:
-            seen[kind] = None
+        if id(kind) not in seen:
+            seen[id(kind)] = kind
             waiting += type.__subclasses__(kind)
-    return list(seen)
+    return list(seen.values())

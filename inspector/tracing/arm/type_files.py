@@ -29,6 +29,12 @@ def lies_in(kind: type, home: str, module: str) -> bool:
     return image is not None and isinstance(file, str) and image[0] == file
 
 
+def is_of(kind: type, file: str) -> bool:
+    """Whether C code of this file made the type."""
+    image = _native.image(_address(kind))
+    return image is not None and image[0] == file
+
+
 def is_homeless(home: str) -> bool:
     """Whether `__module__` names no module: so pybind11 and Cython call the types that modules share."""
     return home != "builtins" and home.partition(".")[0] not in sys.modules
