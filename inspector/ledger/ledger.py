@@ -21,7 +21,8 @@ from inspector.objects.classes import full_name
 from inspector.tracing.arm.bound_functions import authored
 from inspector.tracing.arm.capi_slots import CapiSlots
 from inspector.tracing.arm.imports import ImportWatch
-from inspector.tracing.arm.targets import Targets, fits, subclasses
+from inspector.tracing.arm.targets import Targets, fits
+from inspector.tracing.arm.type_files import subclasses
 from inspector.tracing.arm.type_slots import Purpose, TypeSlots
 from inspector.tracing.record.recorder import take_turn, turn_is_over
 

@@ -12,7 +12,7 @@ from soak import rounds
 import inspector
 from inspector import _native
 from inspector.facts.conversion import Call
-from inspector.tracing.arm.targets import subclasses
+from inspector.tracing.arm.type_files import subclasses
 
 pytestmark = pytest.mark.core
 

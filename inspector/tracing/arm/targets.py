@@ -20,7 +20,17 @@ from inspector.errors import InspectorError
 from inspector.objects.classes import is_heap_type, type_bases, type_module, type_name
 from inspector.tracing.arm.roles import ACCESSORS, DESCRIPTORS, UNSEEN, compiled_by_cffi, role_of
 from inspector.tracing.arm.specialised import specialised
-from inspector.tracing.arm.type_files import by_file, is_homeless, is_of, latest, lies_in
+from inspector.tracing.arm.type_files import (
+    by_file,
+    can_come,
+    is_homeless,
+    is_of,
+    latest,
+    lies_in,
+    publicness,
+    single,
+    subclasses,
+)
 
 _dict_of = type.__dict__["__dict__"].__get__
 CALLED_ASKEW: Final = "__internal_mypyc_setup"
@@ -175,8 +185,8 @@ class Targets:
         for pattern in self.patterns:
             head = pattern.rpartition(".")[0]
             is_known = pattern in sys.modules or any(fits(name, pattern) for name in list(sys.modules))
-            known = is_known or _single(pattern)
-            if not known and (head in sys.modules or not _can_come(pattern)):
+            known = is_known or single(pattern)
+            if not known and (head in sys.modules or not can_come(pattern)):
                 raise InspectorError(
                     f"nothing to trace is called {pattern!r:.60}.",
                     slug="unknown-module",
@@ -207,7 +217,7 @@ class Targets:
     def _add(self, pattern: str, fresh: list[str], by_file: dict[str, list[type]]) -> None:
         modules = [name for name in fresh if fits(name, pattern) and self._is_new(name)]
         files = {file: name for name in modules if (file := _library(name))}
-        for name in sorted(modules, key=_publicness):
+        for name in sorted(modules, key=publicness):
             space = _namespace(name) or {}
             self._walked[name] = id(space), len(space)
             self.changes += 1
@@ -215,7 +225,7 @@ class Targets:
             for key, value in self._sifted(name, space):
                 self._one(name, key, value)
         self._types_of(files, by_file if files else {})
-        if not modules and (found := _single(pattern)):
+        if not modules and (found := single(pattern)):
             self._one(*found)
 
     def _types_of(self, files: dict[str, str], by_file: dict[str, list[type]]) -> None:
@@ -334,18 +344,6 @@ def _library(name: str) -> str:
     return str(file) if is_library else ""
 
 
-def _single(dotted: str) -> tuple[str, str, Any] | None:
-    """(module, name in it, value) of "math.gcd" or "numpy.ndarray.copy"; None if it does not exist."""
-    head, _, name = dotted.rpartition(".")
-    if type(sys.modules.get(head)) is ModuleType and name in (table := vars(sys.modules[head])):
-        return head, name, table[name]
-    module, _, kind = head.rpartition(".")
-    owner = vars(sys.modules[module]).get(kind) if module in sys.modules else None
-    if isinstance(owner, type) and name in _dict_of(owner):
-        return module, f"{kind}.{name}", _dict_of(owner)[name]
-    return None
-
-
 def _buffers() -> list[type]:
     """Types that pass on bytes of any module: creating one is always traced."""
     array = sys.modules.get("array")
@@ -387,23 +385,6 @@ def _fits(name: str, pattern: str) -> bool:
     )
 
 
-def _can_come(pattern: str) -> bool:
-    """Whether its package is installed: it is hooked when the program imports it."""
-    named = all(part.isidentifier() or "*" in part for part in pattern.split("."))
-    try:
-        package = _package(pattern)
-        built_in = package in sys.builtin_module_names
-        return named and (built_in or importlib.machinery.PathFinder.find_spec(package) is not None)
-    except (ImportError, ValueError):
-        return False
-
-
-def _publicness(name: str) -> tuple[int, int, str]:
-    """Sort key: public modules first, so that a function gets the name that users know."""
-    parts = name.split(".")
-    return sum(part.startswith("_") for part in parts), len(parts), name
-
-
 def _belongs(value: Any, module: str) -> bool:
     """Whether the module's package defines it: not so for `from math import gcd`, or a pattern's `match`."""
     if not issubclass(type(value), BuiltinFunctionType):  # a method that knows its class has a type below
@@ -418,14 +399,3 @@ def _belongs(value: Any, module: str) -> bool:
     is_pythons = home != "builtins" or vars(builtins).get(type_name(owner)) is owner
     is_unnamed = owner in (ModuleType, type(None)) or not home or not is_pythons
     return is_unnamed or _package(home) == _package(module)
-
-
-def subclasses(kinds: Iterable[type]) -> list[type]:
-    """The types and all their subclasses, each once."""
-    waiting, seen = list(kinds), dict[int, type]()  # a metaclass may define `__hash__`
-    while waiting:
-        kind = waiting.pop()
-        if id(kind) not in seen:
-            seen[id(kind)] = kind
-            waiting += type.__subclasses__(kind)
-    return list(seen.values())

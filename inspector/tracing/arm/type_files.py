@@ -5,9 +5,11 @@ only "Box" for many others, which therefore appear as builtins.
 """
 
 # SPDX-License-Identifier: MIT
+import importlib.machinery
 import sys
-from types import MethodDescriptorType
-from typing import Final
+from collections.abc import Iterable
+from types import MethodDescriptorType, ModuleType
+from typing import Any, Final
 from weakref import ReferenceType, ref
 
 from inspector import _native
@@ -76,3 +78,43 @@ def _origin(kind: type) -> int:
     """Address of a C function in the slots of a heap type without methods of its own; 0: it has none."""
     row = _native.type_layout(_native.Subject(kind))
     return row["origin"] if row is not None else 0
+
+
+def subclasses(kinds: Iterable[type]) -> list[type]:
+    """The types and all their subclasses, each once."""
+    waiting, seen = list(kinds), dict[int, type]()  # a metaclass may define `__hash__`
+    while waiting:
+        kind = waiting.pop()
+        if id(kind) not in seen:
+            seen[id(kind)] = kind
+            waiting += type.__subclasses__(kind)
+    return list(seen.values())
+
+
+def single(dotted: str) -> tuple[str, str, Any] | None:
+    """(module, name in it, value) of "math.gcd" or "numpy.ndarray.copy"; None if it does not exist."""
+    head, _, name = dotted.rpartition(".")
+    if type(sys.modules.get(head)) is ModuleType and name in (table := vars(sys.modules[head])):
+        return head, name, table[name]
+    module, _, kind = head.rpartition(".")
+    owner = vars(sys.modules[module]).get(kind) if module in sys.modules else None
+    if isinstance(owner, type) and name in _dict_of(owner):
+        return module, f"{kind}.{name}", _dict_of(owner)[name]
+    return None
+
+
+def publicness(name: str) -> tuple[int, int, str]:
+    """Sort key: public modules first, so that a function gets the name that users know."""
+    parts = name.split(".")
+    return sum(part.startswith("_") for part in parts), len(parts), name
+
+
+def can_come(pattern: str) -> bool:
+    """Whether its package is installed: it is hooked when the program imports it."""
+    named = all(part.isidentifier() or "*" in part for part in pattern.split("."))
+    try:
+        package = pattern.partition(".")[0]
+        built_in = package in sys.builtin_module_names
+        return named and (built_in or importlib.machinery.PathFinder.find_spec(package) is not None)
+    except (ImportError, ValueError):
+        return False

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from inspector import _native
 from inspector.objects.classes import type_bases, type_module
-from inspector.tracing.arm.targets import subclasses
+from inspector.tracing.arm.type_files import subclasses
 
 _name_of = type.__dict__["__qualname__"].__get__
 CAPSULES = "destructor of a capsule"

@@ -54,7 +54,7 @@ extern calls_watch calls_watcher __attribute__((visibility("hidden")));
 extern int calls_watches_ends __attribute__((visibility("hidden"))); // it sees CALL_DEALLOC too
 
 // function_hash.c. Before the first function is armed; after all are disarmed.
-void function_hash_arm(void);
+void function_hash_arm(uintptr_t (*original)(uintptr_t pointer)); // of calls_original's kind
 void function_hash_disarm(void);
 
 #endif

@@ -120,7 +120,7 @@ static PyObject *methods_arm(PyObject *module, PyObject *callables) {
     spans_prepare();
     arrays_prepare();
     calls_forget_pages();
-    function_hash_arm();
+    function_hash_arm(calls_original);
     _owned_ PyObject *numbers = PyList_New(0);
     for (Py_ssize_t i = 0; numbers && i < PyList_GET_SIZE(callables); i++) {
         if (list_add(numbers, PyLong_FromLong(arm_one(PyList_GET_ITEM(callables, i)))) < 0) {
