@@ -331,3 +331,12 @@ def test_a_value_is_written_as_its_library_does(x: object, text: str) -> None:
 )
 def test_no_code_of_a_user_is_asked_for_a_value(x: object) -> None:
     assert isinstance(object_(Subject(x)).preview, Unknown)
+
+
+@pytest.mark.libraries
+def test_values_of_libraries_are_written_too() -> None:
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    these = [pa.scalar(5), pa.scalar(None, pa.float64()), pa.int64(), pd.Interval(0, 1), pd.Period("2024-01")]
+    assert [object_(Subject(one)).preview for one in these] == ["5", "None", "int64", "(0, 1]", "2024-01"]
+    own = type("Own", (float,), {"__str__": lambda self: pytest.fail("it is asked")})
+    assert isinstance(object_(Subject(pd.Interval(own(0), 1))).preview, Unknown)

@@ -7,6 +7,7 @@ pattern that is no exact str) is looked at before the library is asked.
 # SPDX-License-Identifier: MIT
 import re
 import sys
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Final
 
@@ -25,7 +26,16 @@ _TYPES: Final = {
         *("complex64", "complex128", "clongdouble", "datetime64", "timedelta64", "str_", "bytes_"),
     ),
     "pandas": ("Timestamp", "Timedelta"),
+    "torch": ("device", "dtype", "layout"),
 }
+_SHOWN: Final = {
+    "pandas": ("Period", "Interval"),
+    "pyarrow": (
+        *(f"{sign}Int{bits}Scalar" for sign in ("", "U") for bits in (8, 16, 32, 64)),
+        *("BooleanScalar", "FloatScalar", "DoubleScalar", "Date32Scalar", "DataType"),
+    ),
+}
+"""Types with a text of their own that keep other objects, or memory of C++; none imports a library for it."""
 _ZONES: Final = (("datetime", "timezone"), ("zoneinfo", "ZoneInfo"))
 _CONSTANTS: Final = {"NaTType": "NaT", "NAType": "NA"}
 """Types of pandas with one object each -> its name."""
@@ -38,15 +48,16 @@ def is_value(kind: type) -> bool:
 
 def written(x: Any) -> str | None:
     """At most 60 characters of a value; None where its text may be code of a user, or long."""
-    if not is_value(type(x)) or sys.getsizeof(x) > MOST_BYTES or not _has_known_parts(x):
+    has_text = is_value(type(x)) or _is_listed(type(x), _SHOWN)
+    if not has_text or sys.getsizeof(x) > MOST_BYTES or not _has_known_parts(x):
         return None
     text = str(x)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _is_listed(kind: type) -> bool:
+def _is_listed(kind: type, types: Mapping[str, tuple[str, ...]] = _TYPES) -> bool:
     name = type_name(kind)
-    return any(name in names and _named(library, name) is kind for library, names in _TYPES.items())
+    return any(name in names and _named(library, name) is kind for library, names in types.items())
 
 
 def _is_constant(kind: type) -> bool:
@@ -72,5 +83,7 @@ def _has_known_parts(x: Any) -> bool:
         return type(x.pattern) in (str, bytes)
     if _is_dtype(kind):
         return all(one.metadata is None for one in (x, *(field[0] for field in (x.fields or {}).values())))
+    if type_name(kind) == "Interval":
+        return all(type(end) in (int, float) or _is_listed(type(end)) for end in (x.left, x.right))
     zone = x.tzinfo if type_name(kind) in ("datetime", "time", "Timestamp") else None
     return zone is None or any(type(zone) is _named(*known) for known in _ZONES)
