@@ -107,3 +107,21 @@ def test_a_view_of_what_the_statement_does_not_name_is_no_new_memory(tmp_path: P
     found = rows(HELD, tmp_path)
     assert (found[8].verdict, found[8].bytes) == ("view", 800)
     assert found[9].verdict != "copied", "all that it was given is a text"
+
+
+PARTS = """import numpy as np
+import pandas as pd
+r = np.random.default_rng(1)
+d = pd.DataFrame({"k": np.arange(7000) % 7, "a": r.random(7000), "b": r.integers(0, 9, 7000).astype("i1")})
+p = [g for _, g in d.groupby("k")]
+l = d["a"].tolist()
+"""
+
+
+@pytest.mark.core
+def test_parts_of_a_table_are_counted_whole(tmp_path: Path) -> None:
+    """Four blocks of 21 were looked at, and their bytes were told as the sum."""
+    pytest.importorskip("pandas")
+    found = rows(PARTS, tmp_path)
+    assert (found[5].verdict, found[5].bytes) == ("copied", 7000 * 17)
+    assert (found[6].verdict, found[6].bytes, found[6].of) == ("copied", 56_000, "d['a']")

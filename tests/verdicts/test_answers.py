@@ -204,8 +204,9 @@ def test_a_coroutine_tells_what_it_keeps() -> None:
     async def later(x: Any) -> Any:
         return x
 
-    waiting = later(np.ones(100_000))
-    assert texts(inspector.inspect(waiting))[0].endswith("it waits for await. Until it ends it keeps 801 kB.")
+    waiting = later(np.ones(125_000))
+    said = texts(inspector.inspect(waiting))[0]
+    assert said.endswith("it waits for await. Until it ends it keeps 1.0 MB.")
     waiting.close()
 
 

@@ -258,7 +258,7 @@ def among(first: Related, blocks: Blocks, held: dict[str, Blocks]) -> Related:
         whole = {*said} == {"whole"} and len(said) == len(blocks)
         having = tuple(one for one, how in zip(telling, said, strict=False) if how in ("whole", "all"))
         names = (name for name, some in held.items() if found_in(having[0], some) in ("whole", "all"))
-        part = bytes_of(having) if len(having) < len(said) else 0
+        part = bytes_of(having) if len(having) < len(said) == len(telling) else 0  # of some it tells no sum
         return Related("apart", next(names, first.of), part, "equal", whole)
     none = {*said} == {"none"} and len(telling) <= CHUNKS
     if none or "some" in said or _are_others(blocks, given):
@@ -313,9 +313,13 @@ def unpacked(
     """The operand whose elements are the numbers of a list or tuple; None if none is known to be."""
     for name, one in operands.items():
         live = now.get(name, NONE)
-        single = live and id(live[0]) == one.address and len(one.blocks) == one.total == 1
-        if single and any(same_items(block, value) for block in _readings(one.blocks[0], len(value))):
-            return Related("apart", name, 0, "equal", len(value) <= SAMPLE)
+        if not live or id(live[0]) != one.address:
+            continue
+        single = len(one.blocks) == one.total == 1
+        columns = (block for _, part in _parts(live[0]) for block in part) if not single else one.blocks
+        for block in columns:
+            if any(same_items(found, value) for found in _readings(block, len(value))):
+                return Related("apart", name, bytes_of((block,)), "equal", len(value) <= SAMPLE)
     return None
 
 

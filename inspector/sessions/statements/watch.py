@@ -285,7 +285,8 @@ class StatementWatch:
         """Note a list of Python numbers that were the elements of an operand."""
         how = values.unpacked(value, running.operands, now)
         if how is not None:
-            bytes_ = elements.size_of(now[how.of][0], running.operands[how.of].blocks)
+            bytes_, of = how.shared_bytes, written_as(running.written.text, how.of)
+            how = replace(how, of=of, shared_bytes=0)
             became = f"{len(value):,} {type(value[0]).__name__}"
         elif (made := listed(running.written.text, value, running.operands)) is not None:
             how = values.Related("apart", made.of, 0, "equal", True)
