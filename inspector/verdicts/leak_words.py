@@ -52,6 +52,12 @@ def _answer(verdict: Verdict) -> Answer:
     )
 
 
+def _fewer(fact: Leaks) -> str:
+    """How to have all objects searched."""
+    is_named = any(one.module for one in fact.watched)
+    return "watch less code at a time" if is_named else "name the module"
+
+
 def _nothing(fact: Leaks) -> Iterator[Answer]:
     """What no fault was seen in; never more than was watched."""
     if fact.watched and all(one.is_silent for one in fact.watched):
@@ -61,7 +67,7 @@ def _nothing(fact: Leaks) -> Iterator[Answer]:
         return
     calls = sum(one.calls for one in fact.watched)
     among = f" of {counted(calls, 'call')}" if calls else ""
-    less = f"; {fact.unlike:,} objects were not searched: name the module" if fact.unlike else ""
+    less = f"; {fact.unlike:,} objects were not searched: {_fewer(fact)}" if fact.unlike else ""
     dropped = f"; {fact.not_noted:,} events were dropped" if fact.not_noted else ""
     unseen = f"; {_unseen(fact)}" if any(one.unseen for one in fact.watched) else ""
     left = f"{less}{dropped}{unseen}".removeprefix("; ")

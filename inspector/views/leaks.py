@@ -226,7 +226,7 @@ def _looked(fact: Leaks) -> Line:
     if fact.left_out > fact.unlike:
         words.append(f"{fact.left_out - fact.unlike:,} more like them not searched")
     if fact.unlike:
-        words.append(f"{fact.unlike:,} of other origins not searched: name the module")
+        words.append(f"{fact.unlike:,} of other origins not searched")
     if fact.not_noted:
         words.append(f"{fact.not_noted:,} events dropped: the ledger was full")
     if fact.given_back:

@@ -44,7 +44,7 @@ def test_what_is_only_possible_is_not_said_as_a_fact() -> None:
     ("change", "wanted"),
     [
         ({}, "No fault was found in the references of 4 calls."),
-        ({"unlike": 300}, "of 4 calls; 300 objects were not searched: name the module."),
+        ({"unlike": 300}, "of 4 calls; 300 objects were not searched: watch less code at a time."),
         ({"not_noted": 7}, "; 7 events were dropped."),
         ({"watched": (replace(WATCHED, calls=0),)}, "Nothing is known: no call of `ext` was seen."),
         ({"kept": (KeptByC("W", 3, "ext.so", "ext.f", (1, 1, 1)),)}, "grows: W, 1, 1, 1 more after 3 runs."),
