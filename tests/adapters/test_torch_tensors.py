@@ -223,7 +223,7 @@ def test_an_unknown_struct_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_that_was_only_reserved(told: Tell) -> None:
     from fingerprints import resident_pages
 
-    empty = torch.empty(8 << 20, dtype=torch.uint8)
+    empty = torch.empty(64 << 20, dtype=torch.uint8)  # more than malloc keeps for reuse: mallopt(3)
     (span,) = adapter(empty).spans(empty)
     before = resident_pages(span.start, span.bytes)
     told(empty)

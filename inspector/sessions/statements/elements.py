@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from inspector import _native
 from inspector.adapters.base import Elements
+from inspector.adapters.formats import letter
 from inspector.adapters.registry import adapter_of
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
@@ -79,6 +80,13 @@ def _items(value: Any) -> Iterator[Any]:
 def _is_named(value: Any) -> bool:
     """Whether it is a namedtuple, as `numpy.linalg.svd` gives one: its items are read without its code."""
     return isinstance(value, tuple) and type(value).__len__ is tuple.__len__
+
+
+def kind_of(block: Elements) -> str:
+    """The letter of numbers; "" where there is none."""
+    if block.format in ("bool", "?", "bits"):
+        return "truths"
+    return "bytes" if block.itemsize_bytes == 1 else letter(block.typestr)
 
 
 def bytes_of(blocks: Blocks) -> int:

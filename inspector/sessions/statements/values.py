@@ -33,6 +33,7 @@ from inspector.sessions.statements.elements import (
     elements_of,
     is_boxed,
     keeps_unseen,
+    kind_of,
     ranges_of,
     sampled,
     size_of,
@@ -44,6 +45,7 @@ _TYPED: Final = {1: "bB", 2: "hHe", 4: "iIf", 8: "qQd"}
 MOST_NAMED: Final = 3
 ROUNDED: Final = 64
 """Bytes to which Arrow rounds a buffer up."""
+_HAS: Final = frozenset(("whole", "all"))
 COMPARED_WHOLE: Final = 1 << 20
 """Bytes of a block whose elements are all compared."""
 Found = tuple[Any, ...]
@@ -246,24 +248,31 @@ def _referred(operand: Any) -> Blocks:
 def among(first: Related, blocks: Blocks, held: dict[str, Blocks]) -> Related:
     """Of a value that is no operand's in pairs: whether its blocks have elements of any operand's."""
     given = sum(held.values(), ())
-    telling = [one for one in blocks if _kind(one) != "truths" and one.format != OFFSETS] or list(blocks)
+    telling = [one for one in blocks if kind_of(one) != "truths" and one.format != OFFSETS] or list(blocks)
     telling = [one for one in telling if one.size > 1] or telling
-    if any(_kind(one) != "truths" for one in given):  # which values are there, and where, is no value
+    if any(kind_of(one) != "truths" for one in given):  # which values are there, and where, is no value
         placing = tuple(one for one in given if one.format == OFFSETS)
         if len(blocks) == 1 and like_one_of(blocks[0], placing):  # unless they were asked for
             return replace(first, values="equal", compared_all=True)
         given = tuple(one for one in given if one.format not in ("bits", OFFSETS))
     said = [found_in(block, given) for block in telling[:CHUNKS]]
-    if {"whole", "all"} & {*said}:
+    if not _HAS.isdisjoint(said):
+        said += [found_in(block, given) for block in telling[CHUNKS:MOST_ITEMS]]
         whole = {*said} == {"whole"} and len(said) == len(blocks)
-        having = tuple(one for one, how in zip(telling, said, strict=False) if how in ("whole", "all"))
-        names = (name for name, some in held.items() if found_in(having[0], some) in ("whole", "all"))
-        part = bytes_of(having) if len(having) < len(said) == len(telling) else 0  # of some it tells no sum
+        having = [one for one, how in zip(telling, said, strict=False) if how in _HAS]
+        names = (name for name, some in held.items() if found_in(having[0], some) in _HAS)
+        left = [one for one, how in zip(telling, said, strict=False) if _is_told(one) and how not in _HAS]
+        part = bytes_of(blocks) - bytes_of(tuple(left)) if left else 0
         return Related("apart", next(names, first.of), part, "equal", whole)
     none = {*said} == {"none"} and len(telling) <= CHUNKS
     if none or "some" in said or _are_others(blocks, given):
         return replace(first, values="different", compared_all=none or _are_truths(blocks, given))
     return replace(first, compared_all=first.compared_all and first.values != "different")
+
+
+def _is_told(block: Elements) -> bool:
+    """Whether its elements can be looked for: bytes, objects and one number many times prove nothing."""
+    return block.numeric and block.itemsize_bytes > 1 and not uniform((block,))
 
 
 def found_in(block: Elements, given: Blocks) -> str:
@@ -275,14 +284,14 @@ def found_in(block: Elements, given: Blocks) -> str:
 
 def _has_bytes(block: Elements, given: Blocks) -> bool:
     """Whether the bytes, by sample, are those of a block of another type: `np.fromstring(ints)` of floats."""
-    others = [one for one in given if one.range.bytes == block.range.bytes and _kind(one) != _kind(block)]
+    others = [one for one in given if one.range.bytes == block.range.bytes and kind_of(one) != kind_of(block)]
     mine = sampled((block,)) if others and not uniform((block,)) else 0
     return mine != 0 and any(sampled((one,)) == mine for one in others)
 
 
 def _are_truths(blocks: Blocks, given: Blocks) -> bool:
     """Whether they are truths, as bytes or as bits, of what is none."""
-    own, theirs = ({_kind(one) for one in some} for some in (blocks, given))
+    own, theirs = ({kind_of(one) for one in some} for some in (blocks, given))
     if own == {"truths"}:
         return theirs != own and not any(like_one_of(one, given) for one in blocks)
     numbers = max((one.size for one in given if one.itemsize_bytes > 1), default=0)
@@ -295,16 +304,9 @@ def _are_others(blocks: Blocks, given: Blocks) -> bool:
     another type, whose casts were compared already."""
     if _are_truths(blocks, given):
         return True
-    own, theirs = ({_kind(one) for one in some} - {"truths", "bytes"} for some in (blocks, given))
+    own, theirs = ({kind_of(one) for one in some} - {"truths", "bytes"} for some in (blocks, given))
     paired = {one.size for one in blocks} <= {one.size for one in given}
     return paired and bool(own and theirs) and "" not in own | theirs and not own & theirs
-
-
-def _kind(block: Elements) -> str:
-    """The letter of numbers; "" where there is none."""
-    if block.format in ("bool", "?", "bits"):
-        return "truths"
-    return "bytes" if block.itemsize_bytes == 1 else letter(block.typestr)
 
 
 def unpacked(
