@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 // The mappings as of the last read of /proc/self/maps in this batch, by address, neighbours of one protection
-// as one: a read takes a millisecond where many libraries are loaded.
+// as one: a read takes a millisecond where many libraries are loaded. In numbers of pages: addresses here
+// would look like a library's pointers to all memory (heap/gaps.c).
+enum { PAGE_SHIFT = 12 };
 typedef struct {
     uintptr_t start, stop;
     int protection; // as mprotect takes it
@@ -32,7 +34,8 @@ static int protection_of(const memory_map *map) {
 static void ranges_keep(const memory_maps *maps) {
     range_count = 0;
     for (size_t i = 0; i < maps->count; i++) {
-        page_range one = {maps->rows[i].start, maps->rows[i].stop, protection_of(&maps->rows[i])};
+        page_range one = {maps->rows[i].start >> PAGE_SHIFT, maps->rows[i].stop >> PAGE_SHIFT,
+                          protection_of(&maps->rows[i])};
         page_range *last = range_count ? &ranges[range_count - 1] : NULL;
         if (last && last->stop == one.start && last->protection == one.protection) {
             last->stop = one.stop;
@@ -42,8 +45,8 @@ static void ranges_keep(const memory_maps *maps) {
     }
 }
 
-static int range_find(uintptr_t address) {
-    ptrdiff_t at = addresses_find(ranges, range_count, sizeof *ranges, address);
+static int range_find(uintptr_t page) {
+    ptrdiff_t at = addresses_find(ranges, range_count, sizeof *ranges, page);
     last_found = at >= 0 ? ranges[at] : last_found;
     return at >= 0;
 }
@@ -61,7 +64,8 @@ static uint64_t libraries_counted(void) {
 
 // The protection of the page at `address`; -1 where nothing is mapped there.
 static int protection(uintptr_t address) {
-    if ((address >= last_found.start && address < last_found.stop) || range_find(address)) {
+    uintptr_t page = address >> PAGE_SHIFT;
+    if ((page >= last_found.start && page < last_found.stop) || range_find(page)) {
         return last_found.protection;
     }
     _scratch_ scratch memory = {NULL, 0, 0};
