@@ -10,6 +10,7 @@
 #include "heap/gaps.h"
 #include "memory/addresses.h"
 
+#include <dlfcn.h>
 #include <link.h>
 
 enum { FOLLOW_ROUNDS = 8, FOLLOW_MAX = 8 << 20, SMALL_NUMBER = 1 << 16 };
@@ -19,6 +20,7 @@ typedef struct {
     const scan_runs *runs; // borrowed
     uint32_t best[GAPS_MAX];
     char owners[GAPS_MAX][256], followed[GAPS_MAX];
+    int of_us; // whether this extension alone is asked
 } votes;
 
 // glibc's loader: it keeps threads and modules of all, and maps nothing that others use.
@@ -27,12 +29,18 @@ static int is_loader(const char *path) {
     return strncmp(name ? name + 1 : path, "ld-linux", 8) == 0;
 }
 
+// Whether the image is this extension, whose tables hold addresses of what it looks at.
+static int is_ours(const struct dl_phdr_info *image) {
+    Dl_info found;
+    return dladdr((const void *)is_loader, &found) && (uintptr_t)found.dli_fbase == image->dlpi_addr;
+}
+
 // How many words of a library's data point into each gap; the library with the most is told.
 static int vote(struct dl_phdr_info *image, size_t size, void *argument) {
-    if (is_loader(image->dlpi_name)) {
+    votes *all = argument;
+    if (is_loader(image->dlpi_name) || is_ours(image) != all->of_us) {
         return 0;
     }
-    votes *all = argument;
     const gap_table *gaps = all->gaps;
     uint32_t counts[GAPS_MAX] = {0};
     for (int i = 0; i < image->dlpi_phnum; i++) {
@@ -49,7 +57,7 @@ static int vote(struct dl_phdr_info *image, size_t size, void *argument) {
         }
     }
     for (size_t i = 0; i < gaps->count; i++) {
-        if (counts[i] > all->best[i]) {
+        if (counts[i] > all->best[i] && !(all->of_us && all->best[i])) {
             all->best[i] = counts[i];
             snprintf(all->owners[i], sizeof all->owners[i], "%s", image->dlpi_name);
         }
@@ -107,6 +115,8 @@ PyObject *gaps_rows(const gap_table *gaps, const scan_runs *runs, scratch *memor
         all->runs = runs;
         dl_iterate_phdr(vote, all);
         follow_gaps(all);
+        all->of_us = 1; // what has no owner yet may be memory of our own
+        dl_iterate_phdr(vote, all);
     }
     for (size_t i = 0; rows && i < gaps->count; i++) {
         const gap *row = &gaps->rows[i];
