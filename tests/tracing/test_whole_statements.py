@@ -125,3 +125,17 @@ def test_parts_of_a_table_are_counted_whole(tmp_path: Path) -> None:
     found = rows(PARTS, tmp_path)
     assert (found[5].verdict, found[5].bytes) == ("copied", 7000 * 17)
     assert (found[6].verdict, found[6].bytes, found[6].of) == ("copied", 56_000, "d['a']")
+
+
+@pytest.mark.core
+def test_the_first_screen_says_what_a_new_column_is(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    path = tmp_path / "app.py"
+    path.write_text(LARGE)
+    with inspector.trace() as trace:
+        exec(compile(LARGE, str(path), "exec"), {"__name__": "__main__"})
+    screen = str(trace).splitlines()[:24]
+    assert " copied by " in screen[0] and max(map(len, screen)) <= 80
+    said = {row.split()[0]: " ".join(row.split()) for row in screen if row.split()[:1]}
+    assert said["6"].startswith('6 d["z"] = d["x"] + d["y"] new values 8.0 kB')
+    assert said["9"].startswith("9 a[10:20] = a[30:40] copied 40 kB")

@@ -46,7 +46,7 @@ def chosen_from(block: Elements, others: tuple[Elements, ...]) -> Found:
     if _are_texts(block) or (_are_characters(block) and any(map(_are_words, others))):
         return _texts_from(block, others)
     kind, size = letter(block.typestr), block.itemsize_bytes
-    alike = [one for one in others if letter(one.typestr) == kind and one.itemsize_bytes == size]
+    alike = _alike(block, others)
     known = NUMBERS - {"?"} if size > 1 else frozenset()
     cast = [one for one in others if one not in alike and {kind, letter(one.typestr)} <= known]
     texts = [gathered(one, "C", MOST_BYTES) for one in alike]
@@ -61,12 +61,15 @@ def chosen_from(block: Elements, others: tuple[Elements, ...]) -> Found:
     return _said(found, missing, min(2, block.size) if alike else 2)
 
 
+def _alike(block: Elements, others: tuple[Elements, ...]) -> list[Elements]:
+    """Those with numbers of the block's type."""
+    kind, size = letter(block.typestr), block.itemsize_bytes
+    return [one for one in others if (letter(one.typestr), one.itemsize_bytes) == (kind, size)]
+
+
 def _among_many(block: Elements, others: tuple[Elements, ...]) -> Found:
     """Of numbers alone: a few of them are looked for in large blocks of the same type."""
-    kind = letter(block.typestr)
-    alike = [
-        one for one in others if (letter(one.typestr), one.itemsize_bytes) == (kind, block.itemsize_bytes)
-    ]
+    kind, alike = letter(block.typestr), _alike(block, others)
     some = sorted(_some_of(block, kind)) if kind and block.itemsize_bytes > 1 else []
     missing = {*some[:: max(1, len(some) // FEW)][:FEW]}
     looked_for = len(missing)

@@ -169,8 +169,8 @@ class StatementWatch:
     def _opened(self, written: Written, frame: FrameType) -> _Open:
         operands: dict[str, values.Before] = {}
         changes = may_change(written)
-        for name in written.names:
-            found = values.named(frame, name)
+        named = {name: values.named(frame, name) for name in written.names}
+        for name, found in named.items():
             if found and (before := values.before(found[0], changes)) is not None:
                 operands[name] = before
                 self._known.add(name, before.blocks)
@@ -181,7 +181,7 @@ class StatementWatch:
         inside = frame.f_code.co_name if frame.f_code.co_flags & CO_OPTIMIZED else ""
         call = kernel.called(written, frame)
         losing = Losing(written, frame, {name: had.blocks for name, had in operands.items()})
-        nothing = given_nothing(values.named(frame, name) for name in written.names)
+        nothing = given_nothing(named.values())
         return _Open(written, operands, targets, of, self._calls, inside, call, losing, nothing)
 
     def _lose(self, found: Iterator[Loss]) -> None:

@@ -12,6 +12,7 @@ from inspector.facts.statements import Statement
 from inspector.verdicts.advice.rows import ADVICE, Advice
 from inspector.verdicts.answers.words import answer
 from inspector.verdicts.copies import TIMES
+from inspector.verdicts.statements.right_side import right_side
 
 LEAST_BYTES = 1_000_000
 """Less is not worth a change."""
@@ -33,11 +34,7 @@ def instead(text: str, copy: Copy | None, what: str = "") -> str:
 
 def _right_side(text: str) -> str:
     """What a statement binds or returns, as it is written; "" if it does neither."""
-    try:
-        statement = ast.parse(text).body[0]
-    except (SyntaxError, IndexError):
-        return ""
-    value = getattr(statement, "value", None)
+    value = right_side(text)
     return ast.get_source_segment(text, value) or "" if value is not None else ""
 
 

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: MIT
 import ast
 import sys
-from functools import lru_cache
 from typing import Any
 
 from inspector.facts.statements import Bound
+from inspector.verdicts.statements.right_side import right_side
 
 _ARRAYS = ("ndarray ", "Series ", "DataFrame", "Index ", "Tensor ", "Array ")
 """Beginnings of what has elements that operators compute with; those of lists and texts join them."""
@@ -14,15 +14,9 @@ _ARRAYS = ("ndarray ", "Series ", "DataFrame", "Index ", "Tensor ", "Array ")
 
 def computes(text: str, value: Bound) -> bool:
     """Whether a statement bound memory of its own that its outermost operator or ufunc filled."""
-    return value.relation == "apart" and value.what.startswith(_ARRAYS) and _computes(text)
-
-
-@lru_cache(1024)
-def _computes(text: str) -> bool:
-    try:
-        node = getattr(ast.parse(text).body[0], "value", None)
-    except (SyntaxError, IndexError):
+    if value.relation != "apart" or not value.what.startswith(_ARRAYS):
         return False
+    node = right_side(text)
     return isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare)) or _is_ufunc(node)
 
 

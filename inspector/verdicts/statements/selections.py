@@ -5,6 +5,7 @@ import ast
 from typing import Final, NamedTuple
 
 from inspector.facts.statements import Bound
+from inspector.verdicts.statements.right_side import right_side
 
 _HOW: Final = {
     "roll": "moved", "take": "selected", "compress": "selected", "extract": "selected", "delete": "selected",
@@ -25,10 +26,7 @@ def selection(text: str, value: Bound) -> Selection | None:
     """What a statement selected if its right side is such a call of NumPy, and bound memory of its own."""
     if value.relation != "apart" or value.library != "numpy" or value.items:
         return None
-    try:
-        call = getattr(ast.parse(text).body[0], "value", None)
-    except (SyntaxError, IndexError):
-        return None
+    call = right_side(text)
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return None
     name, owner = call.func.attr, call.func.value
