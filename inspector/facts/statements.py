@@ -91,7 +91,7 @@ class Bound:
     by: str = ""
     """Where a function of the user's changed it in place, that the statement called: "f in line 3"."""
     given_nothing: bool = False
-    """Whether all that the statement names is modules, functions, texts and numbers."""
+    """Whether all that the statement names is modules, functions, texts, files and numbers."""
 
 
 @dataclass(frozen=True, slots=True)

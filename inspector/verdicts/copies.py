@@ -26,6 +26,10 @@ KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
 """With the number of bits; the kinds of NumPy that have none stand in WORDS."""
 WORDS = {"V": "struct", "O": "objects", **TIMES}
 INTO_PASSED = "written into memory that the caller passed"
+EMPTY = frozenset(("empty", "zeros", "ones", "identity", "eye"))
+"""Functions whose arguments have no element of the result: a list among them is a shape or a type."""
+OF_FIRST = frozenset(("array", "asarray", "asanyarray", "fromiter", "astype", "full"))
+"""Functions whose result has elements of their first argument that has any; another list is a type."""
 WIDTHS = {"S": 1, "U": 4}
 """Bytes of a character of NumPy's texts."""
 
@@ -98,7 +102,9 @@ def _verdict(seen: ByteEvidence) -> tuple[Verdict, Confidence]:
 
 def _sources(call: Call) -> list[Value]:
     """Arguments with bytes or items: possible sources of the result."""
-    return [value for value in call.arguments if not value.is_shape and _has_bytes(value)]
+    found = [value for value in call.arguments if not value.is_shape and _has_bytes(value)]
+    name = call.name.rpartition(".")[2]
+    return [] if name in EMPTY else found[:1] if name in OF_FIRST else found
 
 
 def _has_bytes(value: Value) -> bool:
@@ -164,6 +170,8 @@ def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tupl
         return f"a {source.type_name} has no buffer", "keep it an array from the start"
     if not source.spans or not result.spans:
         return "the other side has no buffer", ""
+    if result.type_name == "str" or source.type_name == "str":
+        return "a str does not share its characters", ""
     if len(source.spans) > 1:
         has_out = str(seen.call.name).rpartition(".")[2].lstrip("_") in ("concatenate", "stack", "cat")
         joined = f"{len(source.spans)} arrays are joined into one"
@@ -171,10 +179,9 @@ def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tupl
             joined if len(result.spans) == 1 else "its blocks are copied",
             "fill a preallocated array: out=" if has_out else "",
         )
-    if result.type_name == "str" or source.type_name == "str":
-        return "a str does not share its characters", ""
     if result.type_name in ("bytes", "bytearray"):
-        return f"{result.type_name} own their memory", "memoryview(x) shares it"
+        own = "bytes own their" if result.type_name == "bytes" else "a bytearray owns its"
+        return f"{own} memory", "memoryview(x) shares it"
     given, made = source.spans[0], result.spans[0]
     if given.kind == "b" != made.kind and any(_is_of(one, made) for one in sources[1:]):
         return "chosen by a mask", ""

@@ -75,19 +75,27 @@ class _Inside:
     """Which calls of libraries had none of the values that the user's code names."""
 
     def __init__(self, given: Sequence[Named], bound: Sequence[Bound]) -> None:
-        self._lines = {(one.file, line) for one in given for line in range(one.line, one.last_line + 1)}
-        ranges = [one for some in given for one in some.ranges]
-        ranges += [one for some in bound for one in some.ranges]
-        self._ranges = {(one.start, one.stop) for one in ranges}
+        self._lines = {(one.file, line): one for one in given for line in range(one.line, one.last_line + 1)}
+        every = [one for named in given for one in named.ranges]
+        every += [one for value in bound for one in value.ranges]
+        self._whole = {(one.start, one.stop) for one in every}
+        self._bound = [(one.file, one.line, place) for one in bound for place in one.ranges]
 
     def has(self, item: LossEvidence) -> bool:
-        """Not where the statement names the function, nor where all that it named is not known."""
+        """Not where the statement names the function, nor where all that it named is not known.
+
+        What another statement named counts where it is the whole of what was converted, as an object may
+        keep it: a part of its memory may be another value's by now.
+        """
         site, function = item.loss.site, item.loss.function.rpartition(".")[2]
-        if not item.places or (site.file, site.line) not in self._lines:
+        own = self._lines.get((str(site.file), site.line)) if isinstance(site.line, int) else None
+        if not item.places or own is None or re.search(rf"\b{re.escape(function)}\b", site.text):
             return False
-        is_named = re.search(rf"\b{re.escape(function)}\b", site.text) is not None
-        return not is_named and not any(
-            start < one.stop and one.start < stop for start, stop in self._ranges for one in item.places
+        made = [place for file, line, place in self._bound if (file, line) == (own.file, own.line)]
+        return not any(
+            (one.start, one.stop) in self._whole
+            or any(each.start < one.stop and one.start < each.stop for each in (*own.ranges, *made))
+            for one in item.places
         )
 
 

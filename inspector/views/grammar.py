@@ -65,6 +65,8 @@ class Table:
     right_aligned: tuple[int, ...] = ()
     caption: str = ""
     """Text under the table; each line is a row of its own."""
+    yielding: tuple[int, int] = (-1, 0)
+    """(column, cells): the column that is cut first where the rows are too long, down to so many cells."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,12 +132,13 @@ def _table(table: Table, drawing: Drawing, indent: int) -> Iterator[Row]:
     heads = [[Span(plain(name), "label")] for name in table.columns]
     body = [[_safe(cell) for cell in row] for row in table.rows]
     grid = [heads, *body] if any(table.columns) else body
-    widths = _column_widths([row for row in grid if len(row) == len(heads)], drawing.width - indent)
+    whole = [row for row in grid if len(row) == len(heads)]
+    widths = _column_widths(whole, drawing.width - indent, table.yielding)
     for row in grid:
         if len(row) < len(heads):  # its last cell goes on to the right edge
             gone = sum(widths[: len(row) - 1]) + GAP * (len(row) - 1)
-            whole = [*widths[: len(row) - 1], drawing.width - indent - gone]
-            yield from _table_row(row, whole, (), drawing, indent)
+            wide = [*widths[: len(row) - 1], drawing.width - indent - gone]
+            yield from _table_row(row, wide, (), drawing, indent)
             continue
         yield from _table_row(row, widths, table.right_aligned, drawing, indent)
     for sentence in table.caption.splitlines():
@@ -166,12 +167,18 @@ def _table_row(
     yield tuple(parts)
 
 
-def _column_widths(grid: Sequence[Sequence[Sequence[Span]]], room: int) -> list[int]:
-    """The natural widths; if they exceed `room`, the last column shrinks first, then the widest."""
+def _column_widths(
+    grid: Sequence[Sequence[Sequence[Span]]], room: int, yielding: tuple[int, int] = (-1, 0)
+) -> list[int]:
+    """The natural widths; if they exceed `room`, the yielding column shrinks first, then the last, then the
+    widest."""
     if not grid:
         return []
     widths = [max(width_of(cell) for cell in column) for column in zip(*grid, strict=True)]
     excess = max(sum(widths) + GAP * (len(widths) - 1) - room, 0)
+    if (at := yielding[0]) >= 0 and excess:
+        given = min(excess, max(widths[at] - yielding[1], 0))
+        widths[at], excess = widths[at] - given, excess - given
     widths[-1] -= min(excess, max(widths[-1] - LAST_COLUMN, 0))
     while widths and sum(widths) + GAP * (len(widths) - 1) > room and max(widths) > 1:
         widths[widths.index(max(widths))] -= 1

@@ -15,7 +15,8 @@ from inspector.views.view import blocks
 
 MOST_ROWS = 20
 BARS = " ▁▂▃▄▅▆▇█"
-MOST_SOURCE = 28
+MOST_SOURCE, LEAST_SOURCE = 72, 28
+"""Characters of a statement: in wide terminals and pages, and at 80 columns."""
 COPIED = 16
 MOST_OPERATORS = 2
 """Shown of one statement."""
@@ -48,7 +49,7 @@ def _table(rows: list[Statement]) -> Table:
         again = before is not None and (before.site.file, before.site.line) == (row.site.file, row.site.line)
         cells += _cells(row, most, len(files) > 1, again)
         before = row
-    return Table(("", "", "", "", "", ""), tuple(cells), right_aligned=(0, 3))
+    return Table(("", "", "", "", "", ""), tuple(cells), right_aligned=(0, 3), yielding=(1, LEAST_SOURCE))
 
 
 def _calls(fact: Statements) -> tuple[Block, ...]:
@@ -64,7 +65,8 @@ def _calls(fact: Statements) -> tuple[Block, ...]:
         )
         for row in slowest[:MOST_ROWS]
     )
-    return (Table(("", "", "", ""), rows, right_aligned=(2, 3)),) if rows else ()
+    table = Table(("", "", "", ""), rows, right_aligned=(2, 3), yielding=(1, LEAST_SOURCE))
+    return (table,) if rows else ()
 
 
 def crossed(row: Statement) -> bool:

@@ -80,3 +80,16 @@ def test_two_lines_that_lose_the_same_values_are_both_told(tmp_path: Path) -> No
     assert told == {7, 9}
     (said,) = (one for one in trace.report.facts["answers"].rows if one.slug == "values-changed")
     assert said.text.endswith("; 1 other line loses values too.")
+
+
+def test_where_a_named_array_was_freed_a_library_may_have_values_of_its_own(tmp_path: Path) -> None:
+    """NumPy's histogram casts its own numbers to places; they may lie where `gone` lay."""
+    path = tmp_path / "app.py"
+    path.write_text(
+        "import numpy as np\nx = np.random.default_rng(1).integers(0, 255, 480_000).astype('u1')\n"
+        "gone = np.random.default_rng(1).random(480_000)\ngone = None\nh, e = np.histogram(x, bins=10)\n"
+    )
+    with inspector.trace() as t:
+        exec(compile(path.read_text(), str(path), "exec"), {})
+    assert [loss.rule for row in t.statements.rows if row.site.line == 5 for loss in row.losses] == []
+    assert [one for one in t.losses if one.inside], "the library did cut numbers of its own"

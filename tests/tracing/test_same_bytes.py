@@ -33,3 +33,30 @@ def test_times_in_another_unit_have_one_reason_and_no_advice() -> None:
     found = row("x = np.arange(200_000).astype('M8[ns]')", "r = x.astype('M8[s]')")
     assert (found.verdict, found.reason) == ("copied", "its times are written in the unit that was asked for")
     assert found.losses and found.instead == ""
+
+
+@pytest.mark.parametrize("line", ["np.zeros(n, dtype=kinds)", "np.empty(n, kinds)", "np.ones(n, kinds)"])
+def test_a_list_that_says_the_type_is_no_source(line: str) -> None:
+    found = row("kinds = [('a', 'i4'), ('b', 'f8')]; n = 1000", f"r = {line}")
+    assert (found.verdict, found.copied_bytes) == ("new", 0)
+
+
+def test_one_number_many_times_is_of_no_operand_that_was_not_compared() -> None:
+    """The zeros of `x` that were chosen differ from all places, which says nothing."""
+    setup = "x = np.zeros((600, 800)); x[:10] = 5; places = np.arange(10_000, 300_000)"
+    assert row(setup, "r = x.ravel()[places]").verdict == "new"
+
+
+def test_a_view_on_the_way_is_not_what_a_statement_bound() -> None:
+    x = "x = np.ones((300, 300))"
+    for line in ("r = x.ravel().max()", "r = len(x.ravel().tolist())", "print(x.reshape(-1)[:2])"):
+        rows = one_line.traced(x, line, {"np": np}).statements.rows
+        assert {one.verdict for one in rows if one.target in ("", "r")} <= {"no bytes"}
+    assert row(x, "r = x.ravel()").verdict == "view"
+
+
+def test_what_is_read_from_a_file_object_is_no_copy_of_it() -> None:
+    pandas = pytest.importorskip("pandas")
+    setup = "import io; f = io.StringIO('a,b\\n' + '12,2.5\\n' * 9000)"
+    found = one_line.row(one_line.traced(setup, "r = pd.read_csv(f)", {"pd": pandas}))
+    assert found.verdict in ("new", "new values") and found.copied_bytes == 0

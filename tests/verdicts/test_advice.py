@@ -283,3 +283,24 @@ def test_a_tobytes_of_another_kind_is_no_buffer(tmp_path: Path) -> None:
         exec(compile(path.read_text(), str(path), "exec"), {"image": names["Image"]()})
     (row,) = [row for row in trace.statements.rows if row.target == "raw"]
     assert (row.verdict, row.copied_bytes, row.instead) == ("copied", 2_048_000, "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "advised"),
+    [
+        ("pass", "s = float(r[0])", True),
+        ("x[:] = 1.5", "s = float(r[0])", True),
+        ("pass", "x += 1", False),
+        ("pass", "r[:9] = 0", False),
+        ("pass", "memoryview(r)[0] = 5.0", False),
+    ],
+)
+def test_a_copy_that_is_written_or_whose_source_is_was_needed(
+    before: str, after: str, advised: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "app.py"
+    path.write_text(f"{before}\nr = np.array(x)\n{after}\n")
+    with inspector.trace() as trace:
+        exec(compile(path.read_text(), str(path), "exec"), {"np": np, "x": np.arange(200_000.0)})
+    row = trace.lines[str(path), 2]
+    assert (row.verdict, bool(row.instead)) == ("copied", advised)

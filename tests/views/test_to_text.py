@@ -223,3 +223,12 @@ def test_every_fact_is_drawn_in_80_cells(fact: type) -> None:
     for everything in (False, True):
         lines = plain_text(view(one(fact)), Drawing(everything=everything)).splitlines()
         assert lines and max(map(cells, lines)) <= 80
+
+
+def test_the_yielding_column_is_as_wide_as_the_terminal_allows() -> None:
+    row = ((Span("x" * 60),), (Span("copied"),), (Span("a reason of some words"),))
+    table = Table(("", "", ""), (row,), yielding=(0, 20))
+    drawn = {width: plain_text([table], Drawing(width=width)).strip() for width in (120, 80, 40)}
+    assert drawn[120].startswith("x" * 60) and drawn[120].endswith("words")
+    assert drawn[80].endswith("words") and len(drawn[80]) <= 80 and "…" in drawn[80]
+    assert "…  copied" in drawn[40] and len(drawn[40]) <= 40

@@ -24,6 +24,8 @@ TOGETHER: Final = 8
 single bytes are looked for side by side."""
 SOME: Final = 8
 """Fewer than one in so many may be equal by chance, or the first of a running sum."""
+TEXT_VIEWS: Final = "|V16"
+"""Arrow's views of texts: 16 bytes, in which a text of up to 12 bytes stands itself."""
 TEXTS_BYTES: Final = 16
 """Fewer bytes of different texts prove nothing."""
 _HALVES: Final = {"c32": LONG, "c16": "d", "Zd": "d", "c8": "f", "Zf": "f"}
@@ -70,7 +72,8 @@ def _alike(block: Elements, others: tuple[Elements, ...]) -> list[Elements]:
 def _among_many(block: Elements, others: tuple[Elements, ...]) -> Found:
     """Of numbers alone: a few of them are looked for in large blocks of the same type."""
     kind, alike = letter(block.typestr), _alike(block, others)
-    some = sorted(_some_of(block, kind)) if kind and block.itemsize_bytes > 1 else []
+    is_text = block.typestr == TEXT_VIEWS
+    some = sorted(_some_of(block, kind)) if is_text or (kind and block.itemsize_bytes > 1) else []
     missing = {*some[:: max(1, len(some) // FEW)][:FEW]}
     looked_for = len(missing)
     for one in alike if looked_for >= min(FEW, block.size) else ():
@@ -156,7 +159,7 @@ def _stands_in(one: bytes, text: bytes, size: int) -> bool:
 def _texts_from(block: Elements, others: tuple[Elements, ...]) -> Found:
     """Of texts one by one, or of all characters as they follow each other."""
     known = [b"".join(_texts(one)) if _are_texts(one) else gathered(one, "C", MOST_BYTES)
-             for one in others if _are_words(one) or one.typestr == "|V16"]  # fmt: skip
+             for one in others if _are_words(one) or one.typestr == TEXT_VIEWS]  # fmt: skip
     if not known or None in known or not _are_words(block):
         return ""
     whole = set(_texts(block, SAMPLED)) if _are_texts(block) else {gathered(block, "C", MOST_BYTES) or b""}

@@ -60,18 +60,44 @@ def _woven(columns: tuple[Column, ...], block: Elements, texts: tuple[Text, Text
 
     Where the elements of one column prove it, others may be all alike.
     """
-    single = [one for one in columns if len(one.elements) == 1]
-    plain = [one.elements[0] for one in single if one.format == one.elements[0].format]
+    plain = [one.elements for one in columns if _is_plain(one)]
     parts = _split(block)
     if not plain or not parts or len(parts) > MOST_COLUMNS:
         return NOTHING
-    rows = [[_compared(one, part, texts) for one in plain if one.size == part.size] for part in parts]
+    rows = [
+        [_chunks(some, part, texts) for some in plain if sum(one.size for one in some) == part.size]
+        for part in parts
+    ]
     alike = [[one for one in row if not isinstance(one, Unknown) and one.equal] for row in rows]
     found = [[_said(one) for one in row] for row in rows]
     if all(alike) and any(said == "equal" for row in found for said, _ in row):
         return "equal", all(one.compared == one.total for row in alike for one in row)
     known = len(plain) == len(columns) and all(row and all(said for said, _ in row) for row in found)
     return ("different", False) if known else NOTHING
+
+
+def _is_plain(column: Column) -> bool:
+    """Whether a column's numbers are its blocks: one, or chunks that follow each other."""
+    chunks = column.elements
+    return bool(chunks) and all(
+        one.format == column.format and one.protocol == chunks[0].protocol and len(one.shape) == 1
+        for one in chunks
+    )
+
+
+def _chunks(chunks: tuple[Elements, ...], part: Elements, texts: tuple[Text, Text]) -> Values | Unknown:
+    """A column in chunks against a part of so many elements, chunk by chunk."""
+    start, found = 0, []
+    for one in chunks:
+        address = part.address + start * part.strides_bytes[0]
+        found.append(_compared(one, replace(part, address=address, shape=one.shape), texts))
+        start += one.size
+        if isinstance(found[-1], Unknown) or not found[-1].equal:
+            return found[-1]
+    known = [one for one in found if not isinstance(one, Unknown)]
+    counts = (sum(one.compared for one in known), sum(one.total for one in known))
+    varied = any(one.varied for one in known)
+    return replace(known[-1], compared=counts[0], total=counts[1], varied=varied)
 
 
 def _split(block: Elements) -> list[Elements]:

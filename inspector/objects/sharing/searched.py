@@ -13,7 +13,7 @@ FEW: Final = 8
 """Elements that are looked for, and that must be different ones: each costs a pass over the block."""
 _PIECE: Final = 1 << 18
 """Bytes that stay in the processor's cache."""
-_WORDS: Final = {2: "u2", 4: "u4", 8: "u8"}
+_WORDS: Final = {2: "u2", 4: "u4", 8: "u8", 16: "V16"}
 
 
 def missing_from(block: Elements, wanted: set[bytes]) -> set[bytes] | None:

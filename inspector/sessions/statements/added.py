@@ -9,7 +9,7 @@ from inspector.adapters.registry import adapter_of
 from inspector.objects.sharing.chosen import cast_of
 from inspector.objects.sharing.meetings import Blocks, meetings
 from inspector.sessions.statements.elements import bytes_of, elements_of
-from inspector.sessions.statements.values import Before, Related, among, like_one_of, named
+from inspector.sessions.statements.values import Before, Related, among, like_one_of, named, was_replaced
 
 
 def added(
@@ -20,6 +20,8 @@ def added(
     new = _new(value, had, has)
     if not new:
         return None
+    if was_replaced(operands[name], has):
+        return new, Related("apart", name, 0, "equal", False)
     live = ((other, named(frame, other)) for other in operands if other != name)
     own = {one.range.start for one in had}
     given = {other: elements_of(found[0]) for other, found in live if found}

@@ -2,8 +2,10 @@
 
 # SPDX-License-Identifier: MIT
 import ast
+import io
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from pathlib import PosixPath
 from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Final
 
@@ -16,12 +18,13 @@ from inspector.sessions.statements.values import Before, Found
 MOST: Final = 4096
 """Statements of which it is kept."""
 _WITHOUT: Final = frozenset((
-    ModuleType, FunctionType, BuiltinFunctionType, type, str, int, float, complex, bool, NoneType,
+    ModuleType, FunctionType, BuiltinFunctionType, type, str, int, float, complex, bool, NoneType, PosixPath,
+    io.StringIO, io.TextIOWrapper, io.BufferedReader, io.FileIO,
 ))  # fmt: skip
 
 
 def given_nothing(named: Iterable[Found]) -> bool:
-    """Whether these values are modules, functions, texts and numbers: none has elements to copy."""
+    """Whether these values are modules, functions, texts, files and numbers: none has elements to copy."""
     return all(type(value) in _WITHOUT for found in named for value in found)
 
 

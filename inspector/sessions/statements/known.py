@@ -4,7 +4,7 @@ what that one bound, as the data set of a tensor does.
 
 # SPDX-License-Identifier: MIT
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
 from inspector.objects.sharing.meetings import Blocks, meetings
 from inspector.sessions.statements import values
@@ -29,12 +29,13 @@ class Known:
         while len(self._places) > MOST:
             del self._places[next(iter(self._places))]
 
-    def holder(self, frame: FrameType, blocks: Blocks) -> values.Related | None:
-        """How blocks relate to a value of the frame that has them too; None if none of those known has."""
+    def holder(self, frame: FrameType, value: Any, blocks: Blocks) -> values.Related | None:
+        """How a value's blocks relate to a value of the frame that has them too, one of its own type first;
+        None if none of those known has."""
         start, stop = blocks[0].range.start, blocks[0].range.stop
-        paths = [path for low, high, path in self._places if low < stop and start < high]
-        for path in dict.fromkeys(paths):
-            found = values.read(frame, path)
+        paths = dict.fromkeys(path for low, high, path in self._places if low < stop and start < high)
+        held = [(path, values.read(frame, path)) for path in paths]
+        for path, found in sorted(held, key=lambda one: not (one[1] and type(one[1][0]) is type(value))):
             met = meetings((elements_of(found[0]), blocks)).get((0, 1), []) if found else []
             if met:
                 return values.Related("view", path, bytes_of(tuple(mine for _, mine in met)), "", False)

@@ -1,37 +1,97 @@
-"""A list that an array's own method made of its elements, whatever part of the array it was asked for."""
+"""Lists of Python objects that were the elements of an operand: numbers, texts, rows of a table."""
 
 # SPDX-License-Identifier: MIT
 import ast
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from inspector.adapters.base import Elements
+from inspector.objects.sharing.meetings import Blocks
+from inspector.objects.sharing.values import SAMPLE, same_items
+from inspector.sessions.statements.elements import bytes_of
 from inspector.sessions.statements.syntax import tree
-from inspector.sessions.statements.values import Before
+from inspector.sessions.statements.values import NONE, Before, Found, Related, parts_of
 
-_METHODS: Final = ("tolist", "to_list", "to_pylist")
+_TYPED: Final = {1: "bB", 2: "hHe", 4: "iIf", 8: "qQd"}
+"""Bytes of a number -> the letters of struct that read it."""
+_METHODS: Final = ("tolist", "to_list", "to_pylist", "to_dicts", "rows", "to_dict")
+MOST_TEXTS: Final = 1 << 20
 _SAME_ELEMENTS: Final = ("T", "mT", "values")
 """Attributes of an array that show its elements with their type."""
 _NUMBERS: Final = (int, float, complex, bool)
 
 
 class Listed(NamedTuple):
-    """Of what a list was made, how many numbers it holds of which type, and the array's bytes of them."""
+    """Of what a list was made, what it holds, and the operand's bytes of that."""
 
     of: str
     became: str
     bytes: int
 
 
+def unpacked(
+    value: list[Any] | tuple[Any, ...], operands: dict[str, Before], now: dict[str, Found]
+) -> Related | None:
+    """The operand whose elements are the numbers of a list or tuple; None if none is known to be."""
+    for name, one in operands.items():
+        live = now.get(name, NONE)
+        if not live or id(live[0]) != one.address:
+            continue
+        for chunks in (one.blocks, *(part for _, part in parts_of(live[0]))):
+            if any(same_items(found, value) for found in _readings(chunks, len(value))):
+                return Related("apart", name, bytes_of(chunks), "equal", len(value) <= SAMPLE)
+            if _are_chunks(chunks, value):
+                return Related("apart", name, bytes_of(chunks), "equal", False)
+    return None
+
+
+def _readings(blocks: Blocks, count: int) -> Iterator[Elements]:
+    """A single block as it is, and bytes as so many numbers of each type of their size."""
+    if len(blocks) != 1:
+        return
+    block = blocks[0]
+    yield block
+    size = block.size // count if count and block.itemsize_bytes == 1 and block.size % count == 0 else 0
+    for kind in _TYPED.get(size, ""):
+        yield replace(block, typestr=kind, itemsize_bytes=size, shape=(count,), strides_bytes=(size,))
+
+
+def _are_chunks(chunks: Blocks, value: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether the first and the last of several chunks are the items at both ends of as many."""
+    if len(chunks) < 2 or sum(one.size for one in chunks) != len(value):
+        return False
+    ends = value[: chunks[0].size], value[-chunks[-1].size :]
+    return all(same_items(one, some) is True for one, some in zip((chunks[0], chunks[-1]), ends, strict=True))
+
+
 def listed(text: str, value: Any, operands: dict[str, Before]) -> Listed | None:
-    """What `x[...].tolist()` made; None for other statements, and where the elements are no numbers."""
-    source = _source(text) if any(f".{method}()" in text for method in _METHODS) else None
+    """What `x[...].tolist()` made; None for other statements, and where its bytes are not known."""
+    source = _source(text) if any(f".{method}(" in text for method in _METHODS) else None
     one = None if source is None else operands.get(_root(source))
-    if source is None or one is None or len(one.blocks) != 1 or one.total != 1 or not one.blocks[0].numeric:
+    if source is None or one is None or not one.blocks or not value:
         return None
-    count, number = _numbers(value)
-    if type(number) not in _NUMBERS:
-        return None
-    became = f"{count:,} {type(number).__name__}"
-    return Listed(ast.unparse(source), became, count * one.blocks[0].itemsize_bytes)
+    count, item = _items(value)
+    size = _bytes(one, value, item, count, isinstance(source, ast.Name))
+    return Listed(ast.unparse(source), f"{count:,} {type(item).__name__}", size) if size else None
+
+
+def _bytes(one: Before, value: list[Any], item: Any, count: int, is_whole: bool) -> int:
+    """An operand's bytes of the items; 0 where they are not known."""
+    all_numbers = len(one.blocks) == one.total and all(block.numeric for block in one.blocks)
+    if type(item) is str and all_numbers:
+        return _characters(value)
+    if type(item) in (dict, tuple):
+        return bytes_of(one.blocks) if is_whole and all_numbers else 0
+    is_array = len(one.blocks) == 1 == one.total and all_numbers
+    return count * one.blocks[0].itemsize_bytes if is_array and type(item) in _NUMBERS else 0
+
+
+def _characters(texts: list[Any]) -> int:
+    """Bytes of texts in UTF-8; 0 for too many, and where some are none."""
+    if len(texts) > MOST_TEXTS or any(type(one) is not str for one in texts):
+        return 0
+    return sum(len(one) if one.isascii() else len(one.encode("utf-8", "surrogatepass")) for one in texts)
 
 
 def _source(text: str) -> ast.expr | None:
@@ -52,8 +112,8 @@ def _root(source: ast.expr) -> str:
     return source.id
 
 
-def _numbers(value: Any) -> tuple[int, Any]:
-    """(how many numbers lists of lists of one length hold, the first of them)."""
+def _items(value: Any) -> tuple[int, Any]:
+    """(how many items lists of lists of one length hold, the first of them)."""
     count = 1
     while type(value) is list and value:
         count, value = count * len(value), value[0]

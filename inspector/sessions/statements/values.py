@@ -23,8 +23,8 @@ from inspector.objects.sharing.made_from import made_from
 from inspector.objects.sharing.meetings import Blocks, judged, meetings, total_of
 from inspector.objects.sharing.one_file import by_file, of_file
 from inspector.objects.sharing.runs import held_in
-from inspector.objects.sharing.values import SAMPLE, same_items
 from inspector.objects.sharing.values import values as compared
+from inspector.sessions.statements.casts import is_cast
 from inspector.sessions.statements.elements import (
     CHUNKS,
     MOST_ITEMS,
@@ -40,8 +40,6 @@ from inspector.sessions.statements.elements import (
 )
 
 NONE: Final = ()
-_TYPED: Final = {1: "bB", 2: "hHe", 4: "iIf", 8: "qQd"}
-"""Bytes of a number -> the letters of struct that read it."""
 MOST_NAMED: Final = 3
 ROUNDED: Final = 64
 """Bytes to which Arrow rounds a buffer up."""
@@ -170,8 +168,9 @@ def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[s
         if found.overlap is False:
             found = by_file(one.blocks, blocks) or found
         if found.overlap is True:
-            return Related("view", name, found.overlap_bytes, "", False)
-        if isinstance(found.overlap, Unknown):
+            if not _lies_in_old(one, now.get(name, NONE), blocks):
+                return Related("view", name, found.overlap_bytes, "", False)
+        elif isinstance(found.overlap, Unknown):
             doubt = found.overlap
         elif one.total > len(one.blocks):
             doubt = OBJECTS if one.boxed else Unknown("not all blocks of an operand are known")
@@ -180,6 +179,18 @@ def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[s
     apart = _apart(value, blocks, operands, now)
     file = of_file(blocks) if not apart.values else ""
     return Related("view", f"the file {file}", bytes_of(blocks), "", False) if file else apart
+
+
+def _lies_in_old(operand: Before, live: Found, blocks: Blocks) -> bool:
+    """Whether a value only lies where an operand's elements were before they were put into new blocks."""
+    own = elements_of(live[0]) if live and id(live[0]) == operand.address else operand.blocks
+    return was_replaced(operand, own) and not meetings((own, blocks)).get((0, 1))
+
+
+def was_replaced(operand: Before, own: Blocks) -> bool:
+    """Whether an operand put its elements into new blocks meanwhile, as polars does to join chunks."""
+    old = {one.range.start for one in operand.blocks}
+    return old.isdisjoint(one.range.start for one in own) and bytes_of(own) == bytes_of(operand.blocks)
 
 
 def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related:
@@ -195,11 +206,12 @@ def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[st
             given[name] = (*own, *_referred(live[0]))  # objects are read where they are now
             if found[-1].values == "equal":
                 return found[-1]
-            if len(blocks) == 1 and any(cast_of(block, blocks[0]) for block in one.blocks):
+            if is_cast(one.blocks, blocks):
                 return replace(found[-1], values="equal", compared_all=False)
     if not found:
         return Related("apart", "", 0, "", False)
-    return _in_runs(blocks, operands, now) or among(found[0], blocks, given)
+    first = found[0] if all(one.values for one in found) else replace(found[0], values="")
+    return _in_runs(blocks, operands, now) or among(first, blocks, given)
 
 
 def _in_runs(blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related | None:
@@ -309,36 +321,12 @@ def _are_others(blocks: Blocks, given: Blocks) -> bool:
     return paired and bool(own and theirs) and "" not in own | theirs and not own & theirs
 
 
-def unpacked(
-    value: list[Any] | tuple[Any, ...], operands: dict[str, Before], now: dict[str, Found]
-) -> Related | None:
-    """The operand whose elements are the numbers of a list or tuple; None if none is known to be."""
-    for name, one in operands.items():
-        live = now.get(name, NONE)
-        if not live or id(live[0]) != one.address:
-            continue
-        single = len(one.blocks) == one.total == 1
-        columns = (block for _, part in _parts(live[0]) for block in part) if not single else one.blocks
-        for block in columns:
-            if any(same_items(found, value) for found in _readings(block, len(value))):
-                return Related("apart", name, bytes_of((block,)), "equal", len(value) <= SAMPLE)
-    return None
-
-
-def _readings(block: Elements, count: int) -> Iterator[Elements]:
-    """A block as it is, and bytes as so many numbers of each type of their size."""
-    yield block
-    size = block.size // count if count and block.itemsize_bytes == 1 and block.size % count == 0 else 0
-    for kind in _TYPED.get(size, ""):
-        yield replace(block, typestr=kind, itemsize_bytes=size, shape=(count,), strides_bytes=(size,))
-
-
 def apart_from(value: Any, blocks: Blocks, operand: Before) -> Blocks:
     """The blocks of a value, of a table column by column, that meet none of an operand's; () where not all
     blocks are known."""
     if operand.total > len(operand.blocks) or isinstance(size_of(value, blocks), Unknown):
         return ()
-    columns = tuple(block for _, part in _parts(value) for block in part)
+    columns = tuple(block for _, part in parts_of(value) for block in part)
     pieces = columns if bytes_of(columns) == bytes_of(blocks) else blocks
     met = {id(mine) for _, mine in meetings((operand.blocks, pieces)).get((0, 1), [])}
     return tuple(one for one in pieces if id(one) not in met and one.range.bytes)
@@ -353,7 +341,7 @@ def apart_of(blocks: Blocks, other: Before) -> Blocks:
 def names_of(value: Any, blocks: Blocks) -> str:
     """The columns or keys of a value that have some of these blocks."""
     starts = {one.range.start for one in blocks}
-    found = (name for name, part in _parts(value) if starts & {one.range.start for one in part})
+    found = (name for name, part in parts_of(value) if starts & {one.range.start for one in part})
     return ", ".join(islice(found, MOST_NAMED)) or "other parts"
 
 
@@ -374,7 +362,7 @@ def _no_text(block: Elements, raw: bytes) -> str:
     return ""
 
 
-def _parts(value: Any) -> Iterator[tuple[str, Blocks]]:
+def parts_of(value: Any) -> Iterator[tuple[str, Blocks]]:
     """The columns of a table, or the items of a dict, list or tuple, with their blocks."""
     if type(value) is dict:
         yield from ((str(key) if type(key) is str else "", elements_of(one)) for key, one in value.items())

@@ -22,7 +22,7 @@ from inspector.sessions.statements.changed_by import Changes
 from inspector.sessions.statements.given import Places, given_nothing
 from inspector.sessions.statements.known import Known
 from inspector.sessions.statements.lines import Lines
-from inspector.sessions.statements.listed import listed
+from inspector.sessions.statements.listed import listed, unpacked
 from inspector.sessions.statements.losing import Losing
 from inspector.tracing.events.source import Source, may_change, written_as
 
@@ -232,7 +232,7 @@ class StatementWatch:
         if (how.relation == "apart" or held) and (twin := values.other_name(frame, value, written.targets)):
             how = values.Related("same object", twin, 0, "", False)
         if how.relation == "apart" and how.values != "equal":
-            how = self._known.holder(frame, blocks) or how
+            how = self._known.holder(frame, value, blocks) or how
         self._known.add(target, blocks)
         operand = running.operands.get(how.of)
         of = written_as(written.text, how.of) if how.of and how.relation == "view" else how.of
@@ -283,7 +283,7 @@ class StatementWatch:
 
     def _unpacked(self, running: _Open, target: str, value: Any, now: dict[str, values.Found]) -> None:
         """Note a list of Python numbers that were the elements of an operand."""
-        how = values.unpacked(value, running.operands, now)
+        how = unpacked(value, running.operands, now)
         if how is not None:
             bytes_, of = how.shared_bytes, written_as(running.written.text, how.of)
             how = replace(how, of=of, shared_bytes=0)

@@ -9,6 +9,8 @@ from inspector.facts.statements import Bound
 _ITEMS = re.compile(r"(?:list|tuple) of ([\d,]+) (\w+)$")
 _ARRAYS = re.compile(r"^(?:ndarray|Series|Tensor)\b ?")
 
+_OF_LIBRARIES = ("ndarray", "Tensor", "Series", "Index", "DataFrame", "ChunkedArray", "Table", "Array")
+
 _TYPES = re.compile(
     r"element type changes: .*?(int|uint|float|complex)(\d+) → .*?(int|uint|float|complex)(\d+)$"
 )
@@ -30,8 +32,8 @@ def brief(copy: Copy) -> str:
         return copy.reason
     items = _ITEMS.match(copy.source)
     result = _kind(copy.result)
-    if items:
-        return f"{_many(*items.groups())} → {result}"
+    if items:  # of what is of the items' own type nothing is said
+        return f"{_many(*items.groups())} → {result}" if items[2] != result.partition(" ")[0] else ""
     if copy.reason.startswith("element type changes: "):
         return " → ".join(map(_kind, copy.reason.partition(": ")[2].split(" → ")))
     if copy.reason.startswith("layout changes: "):
@@ -45,7 +47,8 @@ def _kind(side: str) -> str:
 
 
 def _many(count: str, kind: str) -> str:
-    return f"{count} Python {kind}{'s' if count != '1' and not kind.endswith('s') else ''}"
+    several = "s" if count != "1" and not kind.endswith("s") else ""
+    return f"{count} {'' if kind in _OF_LIBRARIES else 'Python '}{kind}{several}"
 
 
 def of_items(value: Bound) -> str:

@@ -15,3 +15,10 @@ def right_side(text: str) -> ast.expr | None:
             return getattr(ast.parse(text).body[0], "value", None)
     except (SyntaxError, IndexError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def last_call(text: str) -> str:
+    """The name of the function whose result a statement binds or returns: "ravel" of `x.T.ravel()`."""
+    call = right_side(text)
+    function = call.func if isinstance(call, ast.Call) else None
+    return str(getattr(function, "attr", getattr(function, "id", "")))

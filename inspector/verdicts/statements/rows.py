@@ -9,11 +9,13 @@ from inspector.facts.conversion import ByteEvidence, Copy, Crossing, Loss, Mater
 from inspector.facts.statements import OBJECTS, Bound, Did, Inside, Operator, Statement, Written
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.advice.told import instead
-from inspector.verdicts.copies import INTO_PASSED, copies, judged
+from inspector.verdicts.copies import EMPTY, INTO_PASSED, copies, judged
 from inspector.verdicts.statements.computing import computes
+from inspector.verdicts.statements.later import Writes
 from inspector.verdicts.statements.makers import makers, proved, returns_its_argument, telling
 from inspector.verdicts.statements.operators import by_weight, did_of, inside, maker, not_torchs, together
 from inspector.verdicts.statements.reasons import brief, narrows, of_items, of_parts
+from inspector.verdicts.statements.right_side import last_call
 from inspector.verdicts.statements.selections import selection
 
 NOT_IN_A_CELL = Unknown("not in a notebook")
@@ -44,10 +46,11 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Elsewhere:
-    """Where values come from that a statement got from functions of the user's."""
+    """What other statements did: where values come from that functions of the user's gave, and writes."""
 
     returned: list[Bound]
     seen: list[_Seen]
+    writes: Writes
 
     def line_of(self, value: Bound, own: _Seen) -> str:
         """ "in line 12": the statement that returned or made a value; "" if nothing says that another did."""
@@ -100,7 +103,7 @@ def statements(
     files = {file: number for number, file in enumerate(dict.fromkeys(one.file for one in written))}
     ordered = sorted(seen.values(), key=lambda one: (files[one.written.file], one.written.line))
     returned = [value for one in ordered for value in one.bound if not value.target]  # or yielded
-    elsewhere = _Elsewhere(returned, list(seen.values()))
+    elsewhere = _Elsewhere(returned, list(seen.values()), Writes(written, bound))
     return tuple(row for one in ordered if one.written.kind != "import" for row in _rows(one, elsewhere))
 
 
@@ -156,6 +159,8 @@ def _bound(
         value = replace(value, of=chosen.of)
     if chosen is None and value.values == "equal" and _computes(seen, value):
         did, certain = "new values" if value.objects else did, False  # it may equal an operand: x ** 1
+    if value.items and did == "new values" and last_call(seen.written.text) in EMPTY:
+        did, reason = "new", ""
     if chosen is None and did == "copied" and not certain and computes(seen.written.text, value):
         did, reason, certain = "new values", "", True
     where = (
@@ -180,7 +185,8 @@ def _bound(
     shown = known if did == "copied" else whole
     row = _row(seen.written, value.target, did, value.of, shown, copied, reason, certain, times)
     by = [copy for copy in map(judged, found) if copy.verdict == "copied"] if copied else []
-    other = instead(seen.written.text, by[-1] if by else None, value.what) if copied else ""
+    needed = not copied or others.writes.after(value)
+    other = "" if needed else instead(seen.written.text, by[-1] if by else None, value.what)
     return replace(row, at_least=times == value.times and value.more, instead=other)
 
 
@@ -218,13 +224,13 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
         return "new", "", False  # the same number many times: of which operand is not said
     if value.values == "equal" or copied:
         is_told = copied and not (value.of and copied[-1].reason == INTO_PASSED)
-        reason = brief(copied[-1]) if is_told else f"the elements of {value.of}"
+        reason = (brief(copied[-1]) if is_told else "") or f"the elements of {value.of}"
         return (
             "copied",
             of_parts(value) or reason,
             value.compared_all or (value.values != "different" and proved(value, copied)),
         )
-    if value.values == "different" or computed:
+    if value.values == "different" or (computed and (by_contract or not value.uniform)):
         return "new values", "", by_contract
     certain = all(copy.confidence == "certain" for copy in made)
     if made and all(copy.verdict == "shared" for copy in made) and (certain or value.relation == "unknown"):
@@ -257,10 +263,14 @@ def _cast(value: Bound, copied: list[Copy]) -> bool:
 
 def _names(written: Written, copy: Copy) -> bool:
     """Whether the statement itself names the function that was called, and not another library's."""
-    name = re.escape(copy.function.rpartition(".")[2])
-    found = re.search(rf"(?:\b(\w+)\.)?\b{name}\b", written.text)
+    found = re.search(rf"(?:\b(\w+)\.)?\b{re.escape(_name(copy))}\b", written.text)
     library = copy.function.partition(".")[0]
     return found is not None and NICKNAMES.get(found[1] or "", library) == library
+
+
+def _name(copy: Copy) -> str:
+    """The name of the function that was called, without its module or type."""
+    return copy.function.rpartition(".")[2]
 
 
 def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
@@ -279,6 +289,8 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
     did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]
     if first is not None and did == "in place" and returns_its_argument(first):
         did = "same object"
+    if first is not None and did == "view" and last_call(seen.written.text) != _name(first):
+        did, first = "no bytes", None  # of `x.ravel().max()`: what it gave is no view
     size = 0 if first is None else first.copied_bytes or first.span_bytes
     row = _row(
         seen.written, "", did, "", size, size if did == "copied" else 0,
