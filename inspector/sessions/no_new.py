@@ -93,7 +93,7 @@ def _left(new: list[_native.Subject], match: str) -> InspectorError:
 def _held(one: _native.Subject) -> str:
     """The path from a root; else the owners that a search of memory finds."""
     from inspector.ledger.owners import owners_of, said
-    from inspector.objects.ownership.paths import path_of
+    from inspector.objects.ownership.shown_paths import path_of
 
     if path := path_of(one, {}):
         return path

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Final
 
 from inspector import _native
@@ -26,23 +27,6 @@ _WHOLE: Final = ("tuple", "numpy.ndarray", "ndarray")
 def typed(steps: Sequence[Step], names: Mapping[int, str]) -> str:
     """The steps of `_native.chain` as a user would type them; "" where that cannot be."""
     return "".join(_texts(steps, names))
-
-
-def path_of(one: _native.Subject, names: Mapping[int, str]) -> str:
-    """A shortest path from a root as a user would type it, else its ends; "" where no root reaches it."""
-    steps, *_ = _native.chain(one, tuple(names), OWN_CODE)
-    if not steps:
-        return ""
-    return typed(steps, names) or _ends(steps)
-
-
-def _ends(steps: Sequence[Step]) -> str:
-    """A path that cannot be typed, by its ends: "sys.last_value → … → huge of f"."""
-    first, last = steps[0], steps[-1]
-    root = f"{first[2]}.{first[5]}" if first[2] and isinstance(first[5], str) else first[2] or first[1]
-    what = last[5] if isinstance(last[5], (str, int)) else last[0]
-    held = f"{what} of {last[2] or last[1]}"
-    return root if len(steps) == 1 else f"{root} → {'… → ' * (len(steps) > 2)}{held}"
 
 
 def with_paths(owners: Sequence[Owner], found: Sequence[Row], names: Mapping[int, str]) -> tuple[Owner, ...]:
@@ -119,12 +103,17 @@ def _is_typed(key: str) -> bool:
 
 def _texts(steps: Sequence[Step], names: Mapping[int, str]) -> list[str]:
     """A path from its root, a text a step; [] if a step cannot be typed."""
-    texts = [_root(steps[0], names), *map(_step, steps[1:])] if steps else []
+    texts = every_text(steps, names)
+    typed = [text for text in texts if text is not None]
+    return typed if len(typed) == len(texts) else []
+
+
+def every_text(steps: Sequence[Step], names: Mapping[int, str]) -> list[str | None]:
+    """A text a step, as far as one is needed; None for a step that cannot be typed."""
+    texts = [_root(steps[0], names), *map(step_text, steps[1:])] if steps else []
     if len(steps) > 1 and (steps[0][0], steps[1][0]) == ("local", "cell"):  # a variable that a closure uses
         texts[1] = ""
-    ends = next((n for n, text in enumerate(texts) if text == END), len(texts))
-    typed = [text for text in texts[:ends] if text is not None]
-    return typed if len(typed) == ends else []
+    return list(takewhile(lambda text: text != END, texts))
 
 
 END: Final = "end"
@@ -144,7 +133,8 @@ def _root(step: Step, names: Mapping[int, str]) -> str | None:
     return f"{name}.{key}" if is_module else key if kind == "global" else None
 
 
-def _step(step: Step) -> str | None:
+def step_text(step: Step) -> str | None:
+    """A further step; None where it cannot be typed, END where nothing follows."""
     kind, holder_type, *_, key = step
     if kind == "cache" or (holder_type == "memoryview" and not key):
         return END

@@ -18,20 +18,14 @@ from inspector.binaries.smaps import Area, parsed, read
 from inspector.errors import InspectorError, TargetGone
 from inspector.facts.account import KINDS, Account, AccountPart, AccountRow, LargeObject
 from inspector.facts.heap import by_name
-from inspector.objects.classes import type_module
-from inspector.objects.ownership.paths import path_of
 from inspector.objects.ownership.rows import type_name
-from inspector.objects.reach.reached import blocks_of, has_blocks
+from inspector.objects.ownership.shown_paths import path_of
+from inspector.objects.reach import told_blocks
 
 MOST_PARTS: Final = 200
 """Parts of a row; the rest is one more."""
 CLEARLY: Final = 10
 """Words that lead to an owner, for each that leads elsewhere by chance: libbz2's table holds such numbers."""
-MOST_ARRAYS: Final = 20_000
-"""Objects whose adapter is asked for their buffers."""
-_READ_IN_C: Final = ("builtins", "numpy", "pandas", "array", "_ctypes", "ctypes", "scipy")
-"""Modules whose buffers the walk in C reads itself, or which consist of those."""
-_SHARED: Final = ("/dev/shm/", "/memfd:", "/SYSV", "/dev/zero")
 _PYTHON, _GLIBC = "Python's allocator", "glibc's malloc"
 _OTHERS: Final = "smaller blocks that are no objects, and rounding"
 _OF_R: Final = "vectors and cells, live or not yet collected"
@@ -101,13 +95,15 @@ def accounted(pid: int = 0) -> tuple[Account, list[tuple[_native.Subject, int]]]
     """The account, and of this process its largest objects, each with the bytes of its largest block."""
     begin, book = time.monotonic_ns(), _Book()
     walked: Any = None
+    mapped = list[tuple[_native.Subject, int]]()
     is_self = pid in (0, os.getpid())
     if is_self:
-        told = _told()
+        blocks = told_blocks.told()
         text = read()
-        walked = _native.account((_native.Subject,), told)  # at once: between the two the process grows
+        walked = _native.account((_native.Subject,), blocks)  # at once: between the two the process grows
         found = parsed(text)
-        del told
+        mapped = told_blocks.mapped(found, blocks)
+        del blocks
     else:
         found = _of_another(pid)
     _fill(book, found, walked, os.getpid() if is_self else pid)
@@ -122,7 +118,10 @@ def accounted(pid: int = 0) -> tuple[Account, list[tuple[_native.Subject, int]]]
         pooled_bytes=sum(area.pooled for area in found),
         malloc=_other_malloc() if is_self else "",
     )
-    return made, [row for row in walked[5] if row[0].address != id(text)] if walked else []
+    if not walked:
+        return made, []
+    large = [row for row in walked[5] if row[0].address != id(text)]
+    return made, sorted([*large, *mapped], key=lambda row: -row[1])
 
 
 def _paths(
@@ -163,24 +162,6 @@ def _of_another(pid: int) -> list[Area]:
     return found
 
 
-def _told() -> tuple[tuple[int, int, Any], ...]:
-    """Buffers of live objects whose library alone knows where they are."""
-    every = _native.tracked_objects()
-    kinds = {kind for kind in set(map(type, every)) if _asks(kind)}
-    found = [one for one in every if type(one) in kinds][:MOST_ARRAYS] if kinds else []
-    del every
-    rows = list[tuple[int, int, Any]]()
-    for one in found:
-        with suppress(Exception):  # a closed or half-built one: its memory stays unexplained
-            spans = ((block.range.start, block.range.stop) for block in blocks_of((one,)))
-            rows += [(int(start), int(stop), one) for start, stop in spans if start < stop]
-    return tuple(rows)
-
-
-def _asks(kind: type) -> bool:
-    return type_module(kind).partition(".")[0] not in _READ_IN_C and has_blocks(kind)
-
-
 def _fill(book: _Book, found: list[Area], walked: Any, pid: int) -> None:
     images = {area.path for area in found if "x" in area.permissions and area.path.startswith("/")}
     rest = [area for area in found if not _simple(book, area, images)]
@@ -195,7 +176,7 @@ def _simple(book: _Book, area: Area, images: set[str]) -> bool:
     share = _share(area)
     if area.path == _native.__file__:
         book.add("tool", "its code and data", area.resident, share, 1)
-    elif area.path.startswith(_SHARED) or (area.permissions.endswith("s") and not area.path):
+    elif told_blocks.is_shared(area):
         book.add("shared", area.path or "unnamed", area.resident, share, 1)
     elif area.path in images:
         book.add("libraries", _short(area.path), area.resident, share, 1)

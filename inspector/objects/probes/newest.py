@@ -9,7 +9,7 @@ from typing import Final
 from inspector._native import Subject
 from inspector.facts.heap import NewHolder, TypeChange
 from inspector.objects.classes import full_name
-from inspector.objects.ownership.paths import path_of
+from inspector.objects.ownership.shown_paths import path_of
 
 LOOKED_AT: Final = 8
 """A walk of the heap each."""

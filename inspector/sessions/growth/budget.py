@@ -10,8 +10,8 @@ from inspector._native import Subject
 from inspector.errors import InspectorError
 from inspector.facts.account import Account, grown
 from inspector.facts.amounts import size
-from inspector.objects.ownership.paths import path_of
 from inspector.objects.ownership.rows import type_name
+from inspector.objects.ownership.shown_paths import path_of
 from inspector.objects.probes.account import accounted
 from inspector.sessions.growth.sampled import Sampled
 from inspector.verdicts.answers.growth import asked_for

@@ -4,7 +4,7 @@
 from dataclasses import replace
 from typing import Final
 
-from inspector.facts.account import Account, AccountPart, AccountRow, GivenBack
+from inspector.facts.account import Account, AccountPart, AccountRow, GivenBack, LargeObject
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
 from inspector.facts.heap import Heap
@@ -34,7 +34,28 @@ def with_answers(account: Account) -> Account:
         text += f" {code('malloc')} is {account.malloc}'s: its blocks, live and free, are not told apart."
     evidence = [f"account.rows.{row.kind}" for row in shown]
     first = answer("account", text, *evidence, costs_bytes=total)
-    return replace(account, answers=(first, *map(_returnable, account.returnable)))
+    return replace(account, answers=(first, *_held(account), *map(_returnable, account.returnable)))
+
+
+def _held(account: Account) -> tuple[Answer, ...]:
+    """Which name most of the largest objects hang on: "At least 32 MB of it hang on `history`"."""
+    hung = dict[str, list[LargeObject]]()
+    for one in account.largest:
+        hung.setdefault(_name(one.path), []).append(one)
+    sums = {name: sum(one.resident_bytes for one in some) for name, some in hung.items() if name}
+    most = max(sums, key=sums.__getitem__, default="")
+    if sums.get(most, 0) < LEAST_SHARE * account.resident_bytes:
+        return ()
+    first, amount = hung[most][0], size(sums[most])
+    text = f"{amount} of it are one {first.type_name}, held by {code(first.path)}."
+    if len(hung[most]) > 1:
+        text = f"At least {amount} of it hang on {code(most)}: {len(hung[most])} of the largest objects."
+    return (answer("held", text, "account.largest", costs_bytes=sums[most]),)
+
+
+def _name(path: str) -> str:
+    """What a path begins with, before its first key: `history` of `history[0]`."""
+    return path.partition("[")[0].partition(" → ")[0]
 
 
 def of_heap(heap: Heap) -> Heap:
