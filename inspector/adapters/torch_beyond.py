@@ -1,6 +1,7 @@
 """What tensors, storages and graph nodes own in C++, read from memory: no wrapper is made, no hook runs."""
 
 # SPDX-License-Identifier: MIT
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -101,17 +102,25 @@ class Walk:
         if found is None or not found.kind:
             self.beyond.why = "a node of a C++ class that is not known here"
             return
-        if any(one.packed for one in found.saved):
-            self.beyond.why = "a hook packed saved tensors: only its code knows what it keeps"
         if not all(found.hooks):
             self.beyond.why = "a hook in C++: only its code knows what it keeps"
         owns = self._owned(self._node, *found.following) + tuple(filter(None, found.hooks))
         for one in found.saved:
             owns += self._owned(self._tensor, one.tensor) + self._owned(self._node, *one.nodes)
+            owns += self._packed(one.hook)
         for other in found.others:
             owns += self._owned(self._tensor if "Tensor" in class_of(other) else self._node, other)
         owns += self._wrapper(address, found.wrapper, found.references)
         self._row(address, found.references, NODE, owns, *found.blocks)
+
+    def _packed(self, hook: int) -> tuple[int, ...]:
+        """The Python objects behind a saved tensor that hooks packed."""
+        held = torch_nodes.held_by_hooks(hook) if hook else ()
+        if hook and not held:
+            self.beyond.why = "a hook in C++ packed saved tensors: only its code knows what it keeps"
+        if held and not leads_to_no_graph(held[2]):
+            self.beyond.why = "a hook packed saved tensors into an object that may lead back to their graph"
+        return held
 
     def _storage(self, address: int) -> None:
         found = storage(address)
@@ -135,3 +144,31 @@ class Walk:
             owns += (id(exporter),)
         own, span = HEADER + block_bytes(address) + size, span if size else NONE
         self.beyond.add(Counted(address | ODD, found.tensors, own, STORAGE, span, owns))
+
+
+def leads_to_no_graph(address: int) -> bool:
+    """Whether a Python object surely leads to no graph: torch never frees one that leads back to itself."""
+    kind = words_at(address, 2)[1]
+    if kind in _LEAVES:
+        return True
+    if kind == id(tuple):
+        count = words_at(address, CDATA_WORD + 1)[CDATA_WORD]
+        return count <= MOST_PACKED and all(map(leads_to_no_graph, words_at(address + 24, count)))
+    if kind == id(getattr(sys.modules.get("numpy"), "ndarray", None)):
+        base = words_at(address, ARRAY_BASE + 1)[ARRAY_BASE]
+        return not base or leads_to_no_graph(base)
+    return kind == id(sys.modules["torch"].Tensor) and not _has_graph(address)
+
+
+def _has_graph(address: int) -> bool:
+    found = tensor(words_at(address, CDATA_WORD + 1)[CDATA_WORD])
+    of = torch_nodes.meta(found.autograd) if found is not None and found.autograd else None
+    if found is None or of is None:
+        return found is None or bool(found.autograd)
+    return bool(of.function or of.bases)
+
+
+_LEAVES: Final = {id(kind) for kind in (int, float, str, bool, type(None), bytes)}
+MOST_PACKED: Final = 16
+ARRAY_BASE: Final = 6
+"""Word of PyArrayObject that refers to the owner of its bytes."""

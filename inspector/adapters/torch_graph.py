@@ -4,15 +4,18 @@
 from collections.abc import Iterable
 from typing import Final
 
+from inspector.adapters.torch_beyond import CDATA_WORD
 from inspector.facts.autograd import Autograd, SavedTensor
 from inspector.facts.unknown import Unknown
 from inspector.objects.layouts.torch_dtypes import dtype_name
-from inspector.objects.layouts.torch_nodes import LEAF, PYTHON, Node, meta, node
-from inspector.objects.layouts.torch_tensors import Tensor, tensor
+from inspector.objects.layouts.torch_nodes import LEAF, PYTHON, Node, Saved, held_by_hooks, meta, node
+from inspector.objects.layouts.torch_tensors import Tensor, class_of, tensor, words_at
 
 MOST_NODES: Final = 200_000
 MOST_SAVED: Final = 8
-_PACKED: Final = Unknown("a hook packed saved tensors: only its code knows what it keeps")
+IN_GRAPH: Final = "in a graph"
+"""What is said of a tensor that was computed by a node."""
+_PACKED: Final = Unknown("hooks packed saved tensors into objects that are no tensors")
 _STRANGE: Final = Unknown("a node or tensor of a C++ class that is not known here")
 
 
@@ -25,7 +28,7 @@ def graph_of(starts: Iterable[int], scalars: int) -> Autograd | None:
     inner = [one for one in found if one.kind != LEAF]
     saved, size = _saved(found)
     shown = tuple(saved[:MOST_SAVED])
-    packed = any(one.packed for row in inner for one in row.saved)
+    packed = any(one.hook and not _tensor_of(one) for row in inner for one in row.saved)
     known = why or (_PACKED if packed else size)
     freed = sum(_is_freed(one) for one in inner)
     many: int | Unknown = why or len(inner)
@@ -36,6 +39,14 @@ def function_of(found: Tensor) -> int:
     """Address of a tensor's grad_fn; 0 without one."""
     of = meta(found.autograd) if found.autograd else None
     return of.function if of is not None else 0
+
+
+def autograd_text(found: Tensor) -> str:
+    """What its autograd fields say: those of a plain view only say of what it is one."""
+    of = meta(found.autograd) if found.autograd else None
+    if of is None:
+        return IN_GRAPH if found.autograd else "no"
+    return IN_GRAPH if of.function else "requires_grad" if of.wants_gradient else "no"
 
 
 def _nodes(starts: list[int]) -> tuple[list[Node], Unknown | None]:
@@ -62,7 +73,7 @@ def _saved(found: list[Node]) -> tuple[list[SavedTensor], int]:
     seen, rows, size = set[int](), list[SavedTensor](), 0
     for one in found:
         for saved in one.saved:
-            if not saved.tensor or (kept := tensor(saved.tensor)) is None:
+            if (kept := tensor(_tensor_of(saved))) is None:
                 continue
             place, bytes_ = (kept.storage.start, kept.storage.bytes) if kept.storage is not None else (0, 0)
             again = "a parameter" if place in leaves else "saved before" if place in seen else ""
@@ -70,6 +81,14 @@ def _saved(found: list[Node]) -> tuple[list[SavedTensor], int]:
             seen.add(place)
             rows.append(SavedTensor(_called(one), f"{dtype_name(kept.dtype)} {kept.shape}", bytes_, again))
     return rows, size
+
+
+def _tensor_of(saved: Saved) -> int:
+    """Address of what was saved; of what hooks made a tensor of, that one; 0 of anything else."""
+    held = held_by_hooks(saved.hook)[2:] if saved.hook else ()
+    if held and class_of(words_at(held[0], CDATA_WORD + 1)[CDATA_WORD]).endswith("TensorImpl"):
+        return words_at(held[0], CDATA_WORD + 1)[CDATA_WORD]
+    return saved.tensor
 
 
 def _called(one: Node) -> str:
@@ -82,4 +101,4 @@ def _storage(address: int) -> int:
 
 
 def _is_freed(one: Node) -> bool:
-    return any(not saved.tensor and not saved.packed for saved in one.saved)
+    return any(not saved.tensor and not saved.hook for saved in one.saved)

@@ -19,7 +19,7 @@ from inspector.adapters.beyond import Beyond
 from inspector.adapters.formats import number_text
 from inspector.adapters.told import Layer, Told, attribute, field, finding, of_type
 from inspector.adapters.torch_beyond import Walk
-from inspector.adapters.torch_graph import function_of, graph_of
+from inspector.adapters.torch_graph import autograd_text, function_of, graph_of
 from inspector.facts.autograd import Autograd
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
@@ -386,7 +386,7 @@ def _tensor_names(x: Any, found: Tensor) -> list[tuple[str, str]]:
         ("storage_offset()", str(found.offset)),
         ("_version", "not counted (inference mode)" if found.version is None else str(found.version)),
         ("use_count", str(found.references)),
-        ("autograd", "in a graph or requires_grad" if found.autograd else "no"),
+        ("autograd", autograd_text(found)),
     ]
     bits = () if _is_fake(x) else _lazy_bits(x)
     return [*rows, *((f"is_{bit}", "True") for bit in bits)]

@@ -25,11 +25,12 @@ def whole(events: Events, query: Query, copies_wanted: bool) -> Trace:
     """All that was recorded, as one fact."""
     from inspector.verdicts.copies import copies
     from inspector.verdicts.losses import losses
+    from inspector.verdicts.statements.operators import said_by
 
     return Trace(
         calls=query.calls(),
         calls_left_out=query.groups - query.shown,
-        copies=copies(query.evidence()) if copies_wanted else (),
+        copies=copies(query.evidence(), said_by(events.operators)) if copies_wanted else (),
         losses=losses(query.losses(), events.lost, (events.given, events.bound))
         if copies_wanted
         else NOT_COMPARED,

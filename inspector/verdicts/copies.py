@@ -1,7 +1,7 @@
 """What each call did with bytes (copied, computed, made, shared, in place), and why."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from inspector.facts.conversion import (
     A_MAPPED_FILES,
@@ -34,10 +34,12 @@ WIDTHS = {"S": 1, "U": 4}
 """Bytes of a character of NumPy's texts."""
 
 
-def copies(evidence: Iterable[ByteEvidence]) -> tuple[Copy, ...]:
+def copies(
+    evidence: Iterable[ByteEvidence], said: Callable[[ByteEvidence], Copy] | None = None
+) -> tuple[Copy, ...]:
     """One Copy for each piece of evidence, the largest first; without short strings and partial evidence."""
     known = (found for found in evidence if found.logical_bytes and not found.partial)
-    judgements = [judged(found) for found in known if not _is_text(found)]
+    judgements = [(said or judged)(found) for found in known if not _is_text(found)]
     return tuple(sorted(judgements, key=lambda copy: -copy.copied_bytes))
 
 
@@ -127,7 +129,7 @@ def _text(value: Value) -> str:
 def _element(kind: str, bytes_: int) -> str:
     """ "float64"; "U5" of texts of 5 characters."""
     if kind in KINDS:
-        return f"{KINDS[kind]}{bytes_ * 8}"
+        return KINDS[kind] + (f"{bytes_ * 8}" if kind != "b" else "")
     return f"{kind}{bytes_ // WIDTHS[kind]}" if kind in WIDTHS else WORDS.get(kind, "")
 
 
@@ -194,7 +196,9 @@ def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tupl
     if given.contiguous != made.contiguous and given.contiguous in ("", "F", "C"):
         words = {"": "gaps", "F": "Fortran order", "C": "C order", "CF": "one axis"}
         return f"layout changes: {words[given.contiguous]} → {words[made.contiguous]}", "keep the layout"
-    if made.logical_bytes != given.logical_bytes:
+    if made.logical_bytes > given.logical_bytes:
+        return "a larger array was made of it", ""
+    if made.logical_bytes < given.logical_bytes:
         return "a part of it was selected", "a slice with steps is a view"
     if given.read_only and not made.read_only and not str(seen.call.name).endswith("astype"):
         return "the source is read-only, the result is not", ""

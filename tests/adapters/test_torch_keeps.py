@@ -92,12 +92,53 @@ def test_a_look_makes_no_wrapper_and_moves_no_count() -> None:
     assert counts(out) == before
 
 
-def test_a_graph_that_only_a_hook_knows_is_unknown() -> None:
-    with torch.autograd.graph.saved_tensors_hooks(lambda x: x.numpy(), torch.from_numpy):
-        out = torch.ones(300, 300, requires_grad=True).exp().sum()
+def test_what_hooks_packed_is_told_by_what_it_frees() -> None:
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: x.numpy(force=True), torch.from_numpy):
+        out = torch.ones(300, 300, requires_grad=True).mul(2).pow(2).sum()
+    assert "hooks packed what they saved; deleting it frees" in said(out)
+
+
+def test_nothing_is_said_of_what_others_keep_where_that_is_unknown() -> None:
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        out = torch.ones(300, 300, requires_grad=True).mul(2).exp().sum()
+    assert "360 kB of saved activations; x.detach()" in said(out)
+
+
+@pytest.mark.parametrize("kept", ["view", "parameter", "view of a parameter"])
+def test_a_container_of_tensors_without_a_graph_knows_all(kept: str) -> None:
+    """A view has fields of autograd as well, which only say of what it is one."""
+    weight = torch.nn.Parameter(torch.ones(300, 300))
+    x = {"view": torch.ones(300, 300)[1:], "parameter": weight, "view of a parameter": weight.detach()[1:]}
+    text = said([x[kept]])
+    assert "in all" in text and "is not known" not in text and "graph" not in text
+
+
+@pytest.mark.parametrize("kind", ["cycle", "checkpoint", "saved on cpu"])
+def test_a_hook_whose_object_may_lead_back_is_unknown(kind: str) -> None:
+    """torch never frees a result that hooks packed with its graph: what deleting frees is less."""
+    x = torch.ones(300, 300, requires_grad=True)
+    if kind == "checkpoint":
+        out = torch.utils.checkpoint.checkpoint(model(), x, use_reentrant=False).sum()
+    else:
+        hooks = torch.autograd.graph.saved_tensors_hooks(lambda t: ("held", t), lambda held: held[1])
+        with torch.autograd.graph.save_on_cpu() if kind == "saved on cpu" else hooks:
+            out = x.mul(2).exp().sum()
     kept = inspector.retained(out).retained_bytes
-    assert isinstance(kept, Unknown) and "hook" in kept.reason
-    assert "how many bytes that keeps is not known" in str(inspector.inspect(out))
+    assert isinstance(kept, Unknown) and "lead back" in kept.reason
+    assert "how many bytes that keeps is not known" in said(out)
+
+
+def test_the_first_look_runs_no_hook_of_a_user() -> None:
+    """Inside a context of hooks an adapter that makes a graph of its own would call them."""
+    program = """
+import inspector, torch
+x, ran = (torch.ones(2, requires_grad=True) * 2).exp(), []
+with torch.autograd.graph.saved_tensors_hooks(lambda t: ran.append(t) or t, lambda t: t):
+    print(inspector.inspect(x).autograd.nodes, len(ran))
+"""
+    command = [sys.executable, "-P", "-c", program]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert ended.stdout.strip() == "2 0", ended.stdout + ended.stderr
 
 
 def said(x: Any) -> str:

@@ -61,9 +61,18 @@ def row(expression: str) -> tuple[str, str, Statement | None]:
     with inspector.trace("torch") as t:
         exec(code, space)
     one = t.lines.get((name, 1))
+    calls_agree(t.copies, one)
     ran = one.operators if one is not None else ()
     said = ", ".join(f"{op.name.removeprefix('aten::')} {op.did} {op.bytes:,} B" for op in ran)
     return second_look(space, before), said or "none", one
+
+
+def calls_agree(copies: Any, one: Statement | None) -> None:
+    """What is said of a call is what is said of its operators, if those of the line did one thing."""
+    did = {op.did for op in one.operators} if one is not None else set()
+    said = {copy.verdict for copy in copies if copy.function.startswith("torch.") and copy.copied_bytes}
+    assert did != {"new"} or not said & {"copied"}
+    assert did != {"copied"} or not said & {"computed"}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -200,6 +200,24 @@ KEPT |= {
 }
 
 
+def hooks_of(pack: Any, unpack: Any) -> Any:
+    with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+        return loss()
+
+
+def checkpointed(is_reentrant: bool) -> Any:
+    rows = torch.ones(300, 300, requires_grad=True)
+    return torch.utils.checkpoint.checkpoint(model(), rows, use_reentrant=is_reentrant).sum()
+
+
+KEPT |= {
+    "reentrant checkpoint": lambda: checkpointed(True),
+    "packed as half": lambda: hooks_of(lambda x: x.half(), lambda x: x.float()),
+    "packed for NumPy": lambda: hooks_of(lambda x: x.detach().numpy().copy(), torch.from_numpy),
+    "packed in a tuple": lambda: hooks_of(lambda x: (3, x.detach().clone()), lambda x: x[1]),
+}
+
+
 def measured(kind: str) -> tuple[Any, int]:
     """(bytes that `retained` says, bytes that deleting frees): the first of three that agree."""
     said, freed = None, 0

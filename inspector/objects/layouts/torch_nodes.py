@@ -40,6 +40,9 @@ REVERSE: Final = 2
 MOST_SAVED: Final = 10_000
 _NOT_TRUTHS: Final = 0xFE_FE_FE_FE_FF
 """Bits that are 0 in the five truths of a SavedVariable that was filled."""
+HOOK_WORDS: Final = 4
+_HOOKS = set[int]()
+"""Virtual tables of hooks in Python."""
 _UNDEFINED = set[int]()
 _DICTS: Final = (id(dict), id(OrderedDict))
 LEAF: Final = "AccumulateGrad"
@@ -57,7 +60,8 @@ class Saved:
     """Address of the TensorImpl; 0 where a hook packed it, or backward() freed it."""
     nodes: tuple[int, ...]
     """Nodes that it refers to."""
-    packed: bool
+    hook: int
+    """Address of the hooks that packed it; 0: none did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class Node:
     hooks: tuple[int, ...]
     """The dicts of its hooks in Python; 0 for a hook in C++."""
     blocks: tuple[int, ...]
-    """The allocator's blocks with its edges and with the shapes of more than two gradients; 0 for none."""
+    """The allocator's blocks: its edges, the shapes of more than two gradients, hooks; 0 for none."""
 
 
 def node(address: int) -> Node | None:
@@ -95,7 +99,7 @@ def node(address: int) -> Node | None:
     others = tuple(filter(_is_counted, fields)) if kind in _PLAIN else ()
     hooks = tuple(_dict_of(one) for at in HOOKS for one in words_of(words[at], words[at + 1], 1))
     shapes = words[SHAPES] if not address < words[SHAPES] < address + 8 * NODE_WORDS else 0
-    blocks = (words[EDGES], shapes)
+    blocks = (words[EDGES], shapes, *(one.hook for one in saved))
     return Node(address, kind, words[1] & COUNT, wrapper, following, saved, others, hooks, blocks)
 
 
@@ -186,6 +190,21 @@ def _saved_in(words: tuple[int, ...]) -> Iterator[Saved]:
         at += 1
 
 
+def learn_hooks(address: int, functions: tuple[int, int]) -> bool:
+    """Whether hooks of Python lie there as expected; from then on their nameless class is known."""
+    words = words_at(address, HOOK_WORDS)
+    if words[1:3] != functions or not words[3]:
+        return False
+    _HOOKS.add(words[0])
+    return True
+
+
+def held_by_hooks(address: int) -> tuple[int, ...]:
+    """The functions that pack and unpack, and last what was packed; () of hooks of another class."""
+    words = words_at(address, HOOK_WORDS)
+    return words[1:] if words[0] in _HOOKS and all(words[1:]) else ()
+
+
 def _is_vector(start: int, stop: int, end: int) -> bool:
     """Whether three words are a std::vector of SavedVariables, by the first of them."""
     size = 8 * SAVED_WORDS
@@ -204,7 +223,7 @@ def _saved(words: tuple[int, ...]) -> Saved | None:
     nodes = tuple(filter(None, (words[7], words[8])))
     if not kind.endswith(("TensorImpl", UNDEFINED)) or not all(map(_is_node, nodes)):
         return None
-    return Saved(0 if kind == UNDEFINED else words[0], nodes, bool(words[6]))
+    return Saved(0 if kind == UNDEFINED else words[0], nodes, words[6])
 
 
 def _is_node(address: int) -> bool:

@@ -133,4 +133,4 @@ def _is_in_graph(x: Any) -> bool:
     """Whether a tensor may keep a graph of what it was computed from, with the tensors saved in it."""
     adapter = adapter_of(type(x))
     told = dict(adapter.names(x)) if adapter is not None else {}
-    return told.get("autograd", "no") != "no"
+    return told.get("autograd") == "in a graph"

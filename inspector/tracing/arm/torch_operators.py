@@ -23,7 +23,11 @@ COPIES: Final = frozenset((
     "masked_select", "repeat", "repeat_interleave", "roll", "flip", "rot90", "embedding",
     "lift_fresh_copy", "tril", "triu", "constant_pad_nd", "diag_embed", "slice_scatter", "select_scatter",
     "sort", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "im2col", "scatter", "topk",
-    "dequantize", "_unique2", "unique_dim", "unique_consecutive",
+    "dequantize", "_unique2", "unique_dim", "unique_consecutive", "where", "index_put", "index_copy",
+    "index_fill", "masked_fill", "masked_scatter", "put", "diagonal_scatter", "as_strided_scatter",
+    "_unsafe_index", "_pin_memory", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d",
+    "replication_pad1d", "replication_pad2d", "replication_pad3d",
+    "block_diag",
 ))  # fmt: skip
 """Operators whose result has elements of an operand, moved and not computed; so have all named `..._copy`."""
 NO_BYTES: Final = ("aten::_lazy_clone", "aten::set_")

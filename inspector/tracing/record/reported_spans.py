@@ -248,7 +248,9 @@ def _unit(block: Elements) -> str:
 
 
 def _letter(typestr: str) -> str:
-    """NumPy's kind letter of "<f8", or of a format of the struct module."""
+    """NumPy's kind letter of "<f8", or of a format of the struct module or PEP 3118 ("Zf": complex)."""
+    if typestr[:1] == "Z":
+        return "c"
     if len(typestr) > 1:
         return next((one for one in typestr if one in "biufcSUVOmM"), "V")
     return next((kind for kind, letters in _STRUCT_LETTERS.items() if typestr in letters), "V")

@@ -24,6 +24,13 @@ def graph(name: str, facts: Facts) -> Iterator[Answer]:
         yield answer("graph-freed", _freed(found), "autograd.freed")
         return
     why = next((one for one in (found.nodes, found.saved_bytes) if isinstance(one, Unknown)), None)
+    if why is not None and isinstance(found.nodes, int) and isinstance(found.retained_bytes, int):
+        text = (
+            f"{_keeps(found, facts)}: {counted(found.nodes, 'node')}; hooks packed what they saved; "
+            f"deleting it frees {size(found.retained_bytes)}."
+        )
+        yield answer("keeps-graph", text, *evidence, about=(name,), costs_bytes=found.retained_bytes)
+        return
     if why is not None:
         text = f"{_keeps(found, facts)}; how many bytes that keeps is not known: {why.reason}."
         yield answer("keeps-graph", text, *evidence)
@@ -54,10 +61,11 @@ def _keeps(found: Autograd, facts: Facts) -> str:
 
 
 def _saved(found: Autograd) -> str:
-    saved, kept = number(found.saved_bytes), number(found.retained_bytes)
+    saved, kept = number(found.saved_bytes), found.retained_bytes
     if not saved:
         return "only parameters saved in it" if found.saved else "nothing saved in it now"
-    only = f", {size(kept)} of which nothing else keeps" if kept < 0.95 * saved else ""
+    is_less = not isinstance(kept, Unknown) and kept < 0.95 * saved
+    only = f", {size(number(kept))} of which nothing else keeps" if is_less else ""
     return f"{size(saved)} of saved activations{only}"
 
 

@@ -1,10 +1,13 @@
 """What torch's operators say about a statement: who made its value, and what was copied on the way."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Final
 
-from inspector.facts.conversion import Copy
+from inspector.facts.conversion import ByteEvidence, Copy, Value
 from inspector.facts.statements import Bound, Did, Inside, Operator
+from inspector.verdicts.copies import judged
 
 LIBRARY = "torch"
 
@@ -43,6 +46,30 @@ def inside(operators: Iterable[Operator], makers: Sequence[Operator | None]) -> 
 def by_weight(operators: Iterable[Operator]) -> tuple[Operator, ...]:
     """Those that copied first, then by bytes."""
     return tuple(sorted(operators, key=lambda one: (one.did != "copied", one.did == "in place", -one.bytes)))
+
+
+def said_by(operators: Sequence[Operator]) -> Callable[[ByteEvidence], Copy]:
+    """The verdict on a call; of what torch's operators made, what they say: values may be alike by chance."""
+    return lambda seen: _said(judged(seen), seen, operators)
+
+
+def _said(copy: Copy, seen: ByteEvidence, operators: Sequence[Operator]) -> Copy:
+    made = seen.call.result
+    if copy.function.partition(".")[0] != LIBRARY or copy.verdict not in ("copied", "computed"):
+        return copy
+    if seen.same_object or not isinstance(made, Value) or not made.spans:
+        return copy
+    of_line = [one for one in operators if (one.file, one.line) == (copy.site.file, copy.site.line)]
+    by = [one for one in of_line if one.did != "in place" and made.spans[0].address in one.starts]
+    if not by or did_of(by[-1]) == _WORDS[copy.verdict]:
+        return copy
+    if by[-1].did == "copied":
+        return replace(judged(replace(seen, sample="equal")), confidence="certain")
+    computed = judged(replace(seen, sample="different"))
+    return replace(computed, confidence="certain", reason=f"{by[-1].name} computes its elements")
+
+
+_WORDS: Final[dict[str, Did]] = {"copied": "copied", "computed": "new values"}
 
 
 def not_torchs(copies: Iterable[Copy]) -> list[Copy]:
