@@ -11,12 +11,12 @@ from typing import Any, Final, Literal
 
 from inspector.adapters.base import Elements
 from inspector.adapters.formats import letter
+from inspector.objects.sharing.dense import SAMPLED, is_proof
 from inspector.objects.sharing.searched import FEW, missing_from
 from inspector.objects.sharing.values import LONG, NUMBERS, decoded, gathered, picked
 
 Found = Literal["all", "some", "none", ""]
 """How many of the sampled elements are among the others'; "": nothing can be told."""
-SAMPLED: Final = 24
 MOST_BYTES: Final = 1 << 20
 MOST_CAST: Final = 1 << 13
 TOGETHER: Final = 8
@@ -51,16 +51,24 @@ def chosen_from(block: Elements, others: tuple[Elements, ...]) -> Found:
     alike = _alike(block, others)
     known = NUMBERS - {"?"} if size > 1 else frozenset()
     cast = [one for one in others if one not in alike and {kind, letter(one.typestr)} <= known]
-    texts = [gathered(one, "C", MOST_BYTES) for one in alike]
+    texts = [_in_any_order(one) for one in alike]
     found = _some_of(block, kind)
     if None in texts or not found or not (alike or cast):
         return ""
-    missing = {one for one in found if not any(_stands_in(one, text or b"", size) for text in texts)}
+
+    def absent(some: set[bytes]) -> set[bytes]:
+        return {one for one in some if not any(_stands_in(one, text or b"", size) for text in texts)}
+
+    missing = absent(found)
     if missing and cast:
         if sum(one.size for one in cast) > MOST_CAST:
             return "some" if len(missing) < len(found) else ""
         missing.difference_update(*(_cast(one, kind, size) for one in cast))
-    return _said(found, missing, min(2, block.size) if alike else 2)
+    said = _said(found, missing, min(2, block.size) if alike else 2)
+    is_told = (
+        said != "all" or not alike or is_proof(block, tuple(alike), found, lambda some: len(absent(some)))
+    )
+    return said if is_told else ""
 
 
 def _alike(block: Elements, others: tuple[Elements, ...]) -> list[Elements]:
@@ -69,19 +77,33 @@ def _alike(block: Elements, others: tuple[Elements, ...]) -> list[Elements]:
     return [one for one in others if (letter(one.typestr), one.itemsize_bytes) == (kind, size)]
 
 
+def _in_any_order(block: Elements) -> bytes | None:
+    """All elements, column by column where that needs fewer steps, as of a pandas block."""
+    inner = min(block.strides_bytes[:1], default=0)
+    by_column = len(block.shape) > 1 and abs(inner) == block.itemsize_bytes
+    return gathered(block, "F" if by_column else "C", MOST_BYTES)
+
+
 def _among_many(block: Elements, others: tuple[Elements, ...]) -> Found:
     """Of numbers alone: a few of them are looked for in large blocks of the same type."""
     kind, alike = letter(block.typestr), _alike(block, others)
     is_text = block.typestr == TEXT_VIEWS
     some = sorted(_some_of(block, kind)) if is_text or (kind and block.itemsize_bytes > 1) else []
-    missing = {*some[:: max(1, len(some) // FEW)][:FEW]}
-    looked_for = len(missing)
-    for one in alike if looked_for >= min(FEW, block.size) else ():
-        left = missing_from(one, missing)
-        if left is None:
-            return ""
-        missing = left
-    return "all" if alike and looked_for >= min(FEW, block.size) and not missing else ""
+    few = {*some[:: max(1, len(some) // FEW)][:FEW]}
+    if not alike or len(few) < min(FEW, block.size):
+        return ""
+
+    def absent(wanted: set[bytes]) -> int:
+        for one in alike:
+            left = missing_from(one, wanted)
+            if left is None:
+                return FEW
+            wanted = left
+        return len(wanted)
+
+    if absent(few):
+        return ""
+    return "all" if is_proof(block, tuple(alike), {*some}, absent) else ""
 
 
 def _of_halves(said: list[Found]) -> Found:

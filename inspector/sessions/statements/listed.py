@@ -15,7 +15,7 @@ from inspector.sessions.statements.values import NONE, Before, Found, Related, p
 
 _TYPED: Final = {1: "bB", 2: "hHe", 4: "iIf", 8: "qQd"}
 """Bytes of a number -> the letters of struct that read it."""
-_METHODS: Final = ("tolist", "to_list", "to_pylist", "to_dicts", "rows", "to_dict")
+_METHODS: Final = ("tolist", "to_list", "to_pylist", "to_dicts", "rows", "to_dict", "to_pydict")
 MOST_TEXTS: Final = 1 << 20
 _SAME_ELEMENTS: Final = ("T", "mT", "values")
 """Attributes of an array that show its elements with their type."""
@@ -30,10 +30,10 @@ class Listed(NamedTuple):
     bytes: int
 
 
-def unpacked(
-    value: list[Any] | tuple[Any, ...], operands: dict[str, Before], now: dict[str, Found]
-) -> Related | None:
+def unpacked(value: Any, operands: dict[str, Before], now: dict[str, Found]) -> Related | None:
     """The operand whose elements are the numbers of a list or tuple; None if none is known to be."""
+    if type(value) is dict:
+        return None
     for name, one in operands.items():
         live = now.get(name, NONE)
         if not live or id(live[0]) != one.address:
@@ -66,28 +66,30 @@ def _are_chunks(chunks: Blocks, value: list[Any] | tuple[Any, ...]) -> bool:
 
 
 def listed(text: str, value: Any, operands: dict[str, Before]) -> Listed | None:
-    """What `x[...].tolist()` made; None for other statements, and where its bytes are not known."""
+    """What `x[...].tolist()` or `df.to_dict()` made; None for other statements, and where its bytes are not known."""
     source = _source(text) if any(f".{method}(" in text for method in _METHODS) else None
     one = None if source is None else operands.get(_root(source))
     if source is None or one is None or not one.blocks or not value:
         return None
     count, item = _items(value)
+    if not count:
+        return None
     size = _bytes(one, value, item, count, isinstance(source, ast.Name))
     return Listed(ast.unparse(source), f"{count:,} {type(item).__name__}", size) if size else None
 
 
-def _bytes(one: Before, value: list[Any], item: Any, count: int, is_whole: bool) -> int:
+def _bytes(one: Before, value: Any, item: Any, count: int, is_whole: bool) -> int:
     """An operand's bytes of the items; 0 where they are not known."""
     all_numbers = len(one.blocks) == one.total and all(block.numeric for block in one.blocks)
-    if type(item) is str and all_numbers:
+    if type(item) is str and all_numbers and type(value) is list:
         return _characters(value)
-    if type(item) in (dict, tuple):
+    if type(item) in (dict, tuple) or type(value) is dict:
         return bytes_of(one.blocks) if is_whole and all_numbers else 0
     is_array = len(one.blocks) == 1 == one.total and all_numbers
     return count * one.blocks[0].itemsize_bytes if is_array and type(item) in _NUMBERS else 0
 
 
-def _characters(texts: list[Any]) -> int:
+def _characters(texts: Any) -> int:
     """Bytes of texts in UTF-8; 0 for too many, and where some are none."""
     if len(texts) > MOST_TEXTS or any(type(one) is not str for one in texts):
         return 0
@@ -113,7 +115,12 @@ def _root(source: ast.expr) -> str:
 
 
 def _items(value: Any) -> tuple[int, Any]:
-    """(how many items lists of lists of one length hold, the first of them)."""
+    """(how many items lists of lists of one length, or a dict of columns, hold, the first of them)."""
+    if type(value) is dict:
+        first = next(iter(value.values()))
+        held = [len(one) for one in value.values() if type(one) in (list, dict)]
+        inner = first.values() if type(first) is dict else first if type(first) is list else ()
+        return (sum(held), next(iter(inner), None)) if len(held) == len(value) else (0, None)
     count = 1
     while type(value) is list and value:
         count, value = count * len(value), value[0]

@@ -189,8 +189,8 @@ def _lies_in_old(operand: Before, live: Found, blocks: Blocks) -> bool:
 
 def was_replaced(operand: Before, own: Blocks) -> bool:
     """Whether an operand put its elements into new blocks meanwhile, as polars does to join chunks."""
-    old = {one.range.start for one in operand.blocks}
-    return old.isdisjoint(one.range.start for one in own) and bytes_of(own) == bytes_of(operand.blocks)
+    has_all = bytes_of(own) == bytes_of(operand.blocks)
+    return has_all and not meetings((own, operand.blocks)).get((0, 1))
 
 
 def _apart(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[str, Found]) -> Related:
@@ -319,6 +319,16 @@ def _are_others(blocks: Blocks, given: Blocks) -> bool:
     own, theirs = ({kind_of(one) for one in some} - {"truths", "bytes"} for some in (blocks, given))
     paired = {one.size for one in blocks} <= {one.size for one in given}
     return paired and bool(own and theirs) and "" not in own | theirs and not own & theirs
+
+
+def woven(value: Any, operand: Before | None, blocks: Blocks) -> int:
+    """How many columns of a table a matrix has; 1 for anything else, also for another table."""
+    is_matrix = len(blocks) == 1 and len(blocks[0].shape) == 2
+    if operand is None or operand.columns < 2 or not is_matrix:
+        return 1
+    adapter = adapter_of(type(value))
+    is_table = adapter is not None and adapter.columns(value, 0) is not None
+    return 1 if is_table else blocks[0].shape[1]
 
 
 def apart_from(value: Any, blocks: Blocks, operand: Before) -> Blocks:

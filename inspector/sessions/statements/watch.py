@@ -217,7 +217,7 @@ class StatementWatch:
             how = values.Related("unknown", "", OBJECTS, "", False)
             self._add(replace(self._bound(running, target, value, (), how), bytes=OBJECTS))
             return
-        if not blocks and type(value) not in (list, tuple):
+        if not blocks and type(value) not in (list, tuple, dict):
             return
         now = {name: values.named(frame, name) for name in running.operands}
         if not blocks:
@@ -238,7 +238,9 @@ class StatementWatch:
         of = written_as(written.text, how.of) if how.of and how.relation == "view" else how.of
         relation = self._relation(running, frame, how, of, value)
         found = self._bound(running, target, value, blocks, replace(how, relation=relation, of=of))
-        found = replace(found, items=operand.items if operand else "", parts=_woven(operand, blocks))
+        found = replace(
+            found, items=operand.items if operand else "", parts=values.woven(value, operand, blocks)
+        )
         rest = values.apart_from(value, blocks, operand) if how.relation == "view" and operand else ()
         for name, other in running.operands.items() if rest else ():
             left = values.apart_of(rest, other)
@@ -391,9 +393,3 @@ def _each_once(found: Bound, blocks: Blocks) -> Bound:
 def _group(written: Written) -> tuple[str, int]:
     """The loop that a statement belongs to; the statement itself where it is in none."""
     return written.file, written.loop or -written.line
-
-
-def _woven(operand: values.Before | None, blocks: Blocks) -> int:
-    """How many columns of a table a matrix has; 1 for anything else."""
-    is_matrix = len(blocks) == 1 and len(blocks[0].shape) == 2
-    return blocks[0].shape[1] if operand is not None and operand.columns > 1 and is_matrix else 1

@@ -148,6 +148,8 @@ def _bound(
     if value.given_nothing:  # what a library copied or shared on the way were numbers of its own
         made = [copy for copy in made if copy.verdict in ("computed", "made") or _names(seen.written, copy)]
     did, reason, certain = _said(value, made, any_copied)
+    if did == "new values" and not value.values and not any(_names(seen.written, copy) for copy in made):
+        certain = certain and bool(value.items)  # a library's own result may have lain there, and be freed
     by_operator = maker(value, seen.operators)
     if by_operator is not None and (by_operator.did == "new" or not (value.values and value.compared_all)):
         if did != did_of(by_operator):
