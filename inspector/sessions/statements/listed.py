@@ -66,7 +66,7 @@ def _are_chunks(chunks: Blocks, value: list[Any] | tuple[Any, ...]) -> bool:
 
 
 def listed(text: str, value: Any, operands: dict[str, Before]) -> Listed | None:
-    """What `x[...].tolist()` or `df.to_dict()` made; None for other statements, and where its bytes are not known."""
+    """What `x[...].tolist()` or `df.to_dict()` made; None for other statements, and for unknown bytes."""
     source = _source(text) if any(f".{method}(" in text for method in _METHODS) else None
     one = None if source is None else operands.get(_root(source))
     if source is None or one is None or not one.blocks or not value:
