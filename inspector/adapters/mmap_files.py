@@ -6,9 +6,14 @@ from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Adapter, Elements
+from inspector.adapters.beyond import Beyond
 from inspector.adapters.language import asked, count_follows
 from inspector.adapters.told import Layer, Told, attribute, field
+from inspector.binaries.mappings import name_at
+from inspector.facts.amounts import size
 from inspector.facts.unknown import Unknown
+
+_OUTLIVES = "{} of shared memory go when no process maps them and their name is gone"
 
 
 class MmapFiles(Adapter):
@@ -29,6 +34,16 @@ class MmapFiles(Adapter):
     def exports(self, x: Any) -> int | Unknown:
         """From the C struct."""
         return _native.exports(x)
+
+    def beyond(self, x: Any, found: Beyond) -> None:
+        """The memory that it maps, unless a file has it: pages of a file are the system's."""
+        for block in self.elements(x):
+            start, stop = block.range.start, block.range.stop
+            name = name_at(start)
+            if name.startswith(("/dev/shm/", "/memfd:")):
+                found.why = _OUTLIVES.format(size(stop - start))
+            elif not name or name.startswith("/dev/zero"):
+                found.add_block(id(x), start, stop - start, "memory that mmap mapped")
 
     def layers(self, x: Any) -> Told:
         """A closed one maps nothing; `close()` fails while there are exports."""

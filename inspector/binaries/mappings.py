@@ -29,6 +29,12 @@ def plain_mapping(place: Range) -> Mapping | Unknown:
     return NOWHERE if row is None else _mapping(place, row, row[5] > SMALL_PAGE or NOT_ASKED)
 
 
+def name_at(address: int) -> str:
+    """What the kernel calls the mapping at an address: a path, "/dev/zero (deleted)"; "" if nothing."""
+    row = _find(address)
+    return "" if row is None else row[4]
+
+
 class MappingTable:
     """All mappings at one time: for many ranges at once, cheaper than one kernel call for each."""
 

@@ -153,6 +153,9 @@ STANDARD: Final = {
     "IPv4 addresses": "[ipaddress.IPv4Address(n) for n in range(9_000)]",
     "Future of a pool": "done(bytes(1_000_000))",
     "mapping without a file": "mmap.mmap(-1, 1_000_000)",
+    "slice of a mapping": "memoryview(mmap.mmap(-1, 1_000_000))[10:20]",
+    "mappings in a dict": "{n: mmap.mmap(-1, 200_000) for n in range(6)}",
+    "mapping of a file": "mmap.mmap(os.open(os.__file__, os.O_RDONLY), 0, prot=mmap.PROT_READ)",
     "BufferedRandom": "io.BufferedRandom(io.BytesIO(bytes(1_000_000)), 300_000)",
     "pointer of ctypes": "ctypes.pointer((ctypes.c_double * 125_000)())",
     "callbacks of ctypes": "[ctypes.CFUNCTYPE(None)(print) for _ in range(300)]",
@@ -206,6 +209,9 @@ NUMPY: Final = {
     "nditer": "np.nditer(np.ones(125_000))",
     "scalars": "[np.float64(n) for n in range(20_000)]",
     "poly1d": "np.poly1d(np.ones(50_000))",
+    "array over a mapping": "np.frombuffer(mmap.mmap(-1, 1_000_000))",
+    "generators of numbers": "[np.random.default_rng(n) for n in range(400)]",
+    "old generators of numbers": "[np.random.RandomState(n) for n in range(200)]",
     "meshgrid": "np.meshgrid(np.arange(300.0), np.arange(300.0))",
 }
 FRAMES: Final = {
@@ -281,6 +287,8 @@ UNTOLD: Final = {
     "array of long strings": "np.array([f'a long text {n}' for n in range(40_000)], np.dtypes.StringDType())",
     "list of an Arrow array": "pa.array([['a' * 1_000] * 500] * 3)[1]",
     "structured array of objects": "filled(np.zeros(9_000, [('a', 'O'), ('b', 'f8')]), 'a')",
+    "many generators of numbers": "[np.random.default_rng(n) for n in range(2_000)]",
+    "many structured types": "[np.dtype([(f'a{n}', 'f8')]) for n in range(3_000)]",
     "polars expression": "pl.lit(pl.Series(np.random.rand(300_000)))",
     "arrow reader": "pa.table({'a': list(range(125_000))}).to_reader()",
     "arrow tensor": "pa.Tensor.from_numpy(np.ones((400, 400)))",

@@ -352,12 +352,19 @@ class Counts(ctypes.Structure):
     _fields_ = tuple((f"count{n}", ctypes.c_size_t) for n in range(10))
 
 
+def mapped() -> int:
+    """Bytes that mmap mapped without a file."""
+    with open("/proc/self/maps") as rows:
+        spans = [row.split(maxsplit=1)[0].split("-") for row in rows if "/dev/zero" in row]
+    return sum(int(stop, 16) - int(start, 16) for start, stop in spans)
+
+
 def used() -> int:
     gc.collect()
     if not tracemalloc.is_tracing():
         (ask := ctypes.CDLL(None).mallinfo2).restype = Counts
         return int((told := ask()).count4 + told.count7)
-    pool = sys.modules["pyarrow"].total_allocated_bytes() if "pyarrow" in sys.modules else 0
+    pool = mapped() + (sys.modules["pyarrow"].total_allocated_bytes() if "pyarrow" in sys.modules else 0)
     return int(tracemalloc.get_traced_memory()[0]) + int(pool)
 
 

@@ -19,6 +19,8 @@ MOST_BYTES: Final = {
     "_hashlib.HMAC": 1_000,
     "torch._C.Generator": 2_700,
     "zoneinfo.ZoneInfo": 6_000,
+    "numpy.random.bit_generator.SeedSequence": 80,
+    "numpy.dtypes.VoidDType": 360,
 }
 """Type -> bytes that one owns besides, at most."""
 _UNBOUNDED: Final = {
