@@ -125,3 +125,26 @@ def test_of_a_table_only_the_columns_that_are_an_operands_are_copied() -> None:
     )
     found = row("f = build(df)", build, pd=pd)
     assert (found.verdict, found.copied_bytes, found.certain) == ("copied", 2_400_000, False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "np.save(f, x)",
+        "x.tofile(f)",
+        "pickle.dump(x, f)",
+        "h['a'] = x",
+        "h.create_dataset('b', data=x)",
+        "z[:] = x",
+    ],
+)
+def test_an_array_that_is_written_to_a_file_is_copied_there(line: str, tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    if line[:2] in ("h[", "h."):
+        names["h"] = pytest.importorskip("h5py").File(tmp_path / "bytes.h5", "w")
+    if line[:2] == "z[":
+        zarr, kind = pytest.importorskip("zarr"), {"shape": (12_500,), "chunks": (5000,), "dtype": "f8"}
+        names["z"] = zarr.open_array(str(tmp_path / "bytes.zarr"), mode="w", **kind)
+    with (tmp_path / "bytes").open("wb") as file:
+        found = row(line, f=file, **names)
+    assert (found.verdict, found.copied_bytes) == ("copied", N)

@@ -1,14 +1,17 @@
-"""Calls of Python's own functions that copy between an object and a file or a socket: `os.write(fd, x)`."""
+"""Statements that copy between an object and a file or a socket: `os.write(fd, x)`, `np.save(path, x)`,
+`group["x"] = x` of HDF5. What a format encodes or packs, as Parquet does, is not among them.
+"""
 
 # SPDX-License-Identifier: MIT
 import ast
 import io
 import os
 import socket
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any, Final, Literal, NamedTuple
 
 from inspector.facts.statements import Written
+from inspector.objects.classes import type_module
 from inspector.sessions.statements import values
 from inspector.sessions.statements.elements import bytes_of, elements_of
 from inspector.sessions.statements.syntax import tree
@@ -16,13 +19,16 @@ from inspector.sessions.statements.syntax import tree
 _READ: Final = frozenset(("read", "pread", "recv", "read1"))
 _INTO: Final = frozenset(("readinto", "readinto1", "recv_into"))
 _WRITE: Final = frozenset(("write", "pwrite", "send", "sendall"))
+_SAVE: Final = {("numpy", "save"): (0, 1), ("pickle", "dump"): (1, 0)}
+"""Functions of modules that write all bytes of an array: which argument is the file, and which the array."""
+_STORES: Final = ("h5py", "zarr")
 _FILES: Final = (io.FileIO, io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
 
 
 class Call(NamedTuple):
     """One such call."""
 
-    way: Literal["read", "into", "write"]
+    way: Literal["read", "into", "write", "store"]
     file: str
     """ "the file fd", "the socket left": by the name that is written."""
     name: str
@@ -31,6 +37,8 @@ class Call(NamedTuple):
 
 def called(written: Written, frame: FrameType) -> Call | None:
     """The call that a statement's right side is; None if it is none of these."""
+    if stored := _stored(written, frame):
+        return stored
     if "(" not in written.text:
         return None
     node: Any = getattr(tree(written.text), "value", None)
@@ -38,6 +46,21 @@ def called(written: Written, frame: FrameType) -> Call | None:
         node = _without_arguments(node)
     found = values.read(frame, ast.unparse(node.func.value)) if node is not None else ()
     return _of(node, found[0]) if found else None
+
+
+def _stored(written: Written, frame: FrameType) -> Call | None:
+    """An assignment to an item of an object that keeps its items in a file."""
+    if written.kind != "assign" or "] = " not in written.text:
+        return None
+    node: Any = tree(written.text)
+    target = node.targets[0] if isinstance(node, ast.Assign) else None
+    if not isinstance(target, ast.Subscript):
+        return None
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    found = values.read(frame, ast.unparse(target)) if isinstance(target, (ast.Name, ast.Attribute)) else ()
+    keeps = found and type_module(type(found[0])).partition(".")[0] in _STORES
+    return Call("store", f"the file of {ast.unparse(target)}", ast.unparse(node.value)) if keeps else None
 
 
 def _without_arguments(node: Any) -> Any:
@@ -49,6 +72,8 @@ def _without_arguments(node: Any) -> Any:
 def _of(node: Any, owner: Any) -> Call | None:
     """Of a method of Python's own types, or of a function of `os`, whose first argument is the file."""
     name, given = node.func.attr, node.args
+    if saved := _saved(node, owner, given):
+        return saved
     if owner is os:
         file, given = f"the file {ast.unparse(given[0])}" if given else "", given[1:]
     elif type(owner) is socket.socket or type(owner) in _FILES:
@@ -61,6 +86,20 @@ def _of(node: Any, owner: Any) -> Call | None:
     if name not in _INTO | _WRITE or not given:
         return None
     return Call("into" if name in _INTO else "write", file, ast.unparse(given[0]))
+
+
+def _saved(node: Any, owner: Any, given: list[Any]) -> Call | None:
+    """`np.save(path, x)`, `pickle.dump(x, f)`, `x.tofile(path)`, `group.create_dataset("x", data=x)`."""
+    name, home = node.func.attr, type_module(type(owner)).partition(".")[0]
+    places = _SAVE.get((owner.__name__, name)) if type(owner) is ModuleType else None
+    if places is not None and len(given) > 1:
+        return Call("write", f"the file {ast.unparse(given[places[0]])}", ast.unparse(given[places[1]]))
+    if home == "numpy" and name == "tofile" and given:
+        return Call("write", f"the file {ast.unparse(given[0])}", ast.unparse(node.func.value))
+    data = next((one.value for one in node.keywords if one.arg == "data"), None)
+    if home == "h5py" and name == "create_dataset" and data is not None:
+        return Call("store", f"the file of {ast.unparse(node.func.value)}", ast.unparse(data))
+    return None
 
 
 def moved(call: Call, frame: FrameType, result: Any) -> int:

@@ -341,11 +341,11 @@ class StatementWatch:
     def _written_out(self, running: _Open, frame: FrameType) -> None:
         """Note what a call of Python's own functions copied into a file or a socket."""
         call = running.call
-        if call is None or call.way != "write":
+        if call is None or call.way not in ("write", "store"):
             return
-        result = self._result(running, frame)
+        result = self._result(running, frame) if call.way == "write" else None
         size = kernel.moved(call, frame, result)
-        if size and (result is not None or not running.written.targets):
+        if size and (result is not None or call.way == "store" or not running.written.targets):
             how = values.Related("apart", call.name, 0, "equal", result is not None)
             bound = self._bound(running, call.file, running.call, (), how)
             self._add(replace(bound, bytes=size))
