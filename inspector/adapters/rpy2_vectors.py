@@ -13,7 +13,7 @@ from inspector.adapters.registry import numbers
 from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
-from inspector.objects.layouts.r_altrep import altrep_class, slot_text
+from inspector.objects.layouts.r_altrep import slot_text
 from inspector.objects.layouts.r_objects import (
     DATA,
     ENVIRONMENT,
@@ -27,7 +27,7 @@ from inspector.objects.layouts.r_objects import (
     libr_function,
     references_text,
 )
-from inspector.objects.layouts.r_vectors import INTEGER, attributes, elements
+from inspector.objects.layouts.r_vectors import INTEGER, altrep_class, attributes, elements
 
 NUMBERS = {10: ("logical", "i", 4), 13: ("int32", "i", 4), 14: ("float64", "d", 8), 24: ("uint8", "B", 1)}
 """SEXPTYPE -> format, PEP 3118 code, bytes."""

@@ -141,16 +141,23 @@ def _better(line: HostLine, one: Converted) -> Iterator[str]:
         yield f"`{better}`: Python shares that array's {amount}, no loop"
     for change in one.changes:
         if change.what == "NA" and one.given.kind in ("integer", "logical") and one.to_python:
-            column = f"{name}${one.name}" if one.name else name
-            yield f"`as.numeric({column})`: NA crosses as NaN"
+            yield f"`as.numeric({_column(name, one)})`: NA crosses as NaN"
         elif change.what == "value" and line.called == "py_eval" and change.before.lstrip("-").isdigit():
             yield "`py_eval(..., convert = FALSE)` keeps Python's ints"
         elif change.what == "names" and one.to_python:
             yield f"`as.list({name})` crosses as a dict with the names"
         elif change.what == "items" and one.to_python:
             yield _all_items(name, one)
-        elif _can_be_kept(change):
-            yield _kept(line, one, change, name)
+        elif _can_be_kept(change) and not (one.to_python and line.whole == "data.frame" and not one.name):
+            yield _kept(line, one, change, _column(name, one))
+
+
+def _column(name: str, one: Converted) -> str:
+    """How the column of a data frame is written; the value itself where it is none."""
+    if not one.name or not one.to_python:
+        return name
+    is_plain = re.fullmatch(r"[A-Za-z.][\w.]*", one.name)
+    return f"{name}${one.name}" if is_plain else f'{name}[["{one.name}"]]'
 
 
 def _all_items(name: str, one: Converted) -> str:

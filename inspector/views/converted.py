@@ -52,13 +52,19 @@ def _shown(line: HostLine) -> list[Converted]:
 
 
 def _most(line: HostLine) -> Iterator[Converted]:
-    """Of each direction the kind with most elements; of what a method of R's converts its own direction."""
+    """Of each direction the kind that tells most; of what a method of R's converts its own direction."""
     for to_python in (False, True):
         of_it = [one for one in line.conversions if one.to_python == to_python]
         if of_it:
-            yield max(of_it, key=lambda one: one.given.length * one.times)
+            yield max(of_it, key=lambda one: _tells(one, line.whole))
             if line.whole:
                 return
+
+
+def _tells(one: Converted, whole: str) -> tuple[bool, bool, bool, int]:
+    """What a method converts before what it asks for on the way; values before the names that they have."""
+    is_text = {one.given.kind, one.became.kind} == {"character", "str"}
+    return one.given.kind == whole, one.how != "single", not is_text, one.given.length * one.times
 
 
 def _height(line: HostLine) -> int:
@@ -157,6 +163,6 @@ def _changed(change: ValueChange, one: Converted) -> Row:
     count = f"{change.lost:,} of {change.elements:,}: " if change.elements > 1 and change.first else ""
     what = f"{where} " if where else ""
     at = f" (item {change.first:,})" if change.first and change.elements > 1 else ""
-    kind = f"{one.given.kind}, " if one.name and not _measured(one) else ""
+    kind = f"{one.given.kind}, " if one.name and one.to_python and not _measured(one) else ""
     said = f"{what}{kind}{count}{change.before} → {change.after}{at}"
     return (Span("LOST  ", "danger"), Span(clipped(said, WIDTH - 18), "danger"))

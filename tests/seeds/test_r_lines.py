@@ -243,6 +243,68 @@ def test_columns_of_one_name_and_of_time_spans_are_lost(tmp_path: Path) -> None:
     assert "line 5 names(d) <- make.unique(names(d)) before: each column crosses" in screen
 
 
+LAZY = """library(reticulate)
+v <- c(1.5, 2.5, 3.5); names(v) <- 1:3
+n <- r_to_py(v)
+i <- r_to_py(array(5000:1 + 0L))
+l <- r_to_py(as.character(1:500))
+u <- r_to_py(list(a = 1, a = 2, b = list(c = 1, c = 2, c = 3)))
+stopifnot(py_eval("lambda a: a.base is not None and a.nbytes == 20000")(i))
+"""
+
+
+def test_an_altrep_is_read_where_its_class_has_the_elements(tmp_path: Path) -> None:
+    """Names that are not made yet, a wrapper with what it knows of the order beside it, deferred strings."""
+    lines = lines_of(tmp_path, LAZY)
+    lost = [change for one in lines[3]["conversions"] for change in one["changes"]]
+    assert [(one["before"], one["lost"]) for one in lost] == [("names 1, 2, 3", 3)]
+    (array,) = lines[4]["conversions"]
+    assert (array["how"], array["given"]["bytes"], array["compared"]) == ("shared", 20_000, True)
+    (texts,) = lines[5]["conversions"]
+    assert (texts["given"]["length"], texts["compared"], texts["changes"]) == (500, True, [])
+    again = [change["before"] for one in lines[6]["conversions"] for change in one["changes"]]
+    assert sorted(again) == ["3 items, 2 named 'a'", "3 items, 3 named 'c'"], "each list has its own row"
+
+
+COLUMNS = """library(reticulate)
+start <- as.POSIXct("2024-06-01", tz = "Asia/Tokyo")
+d <- data.frame(a = start + 1:2, `b c` = start + 3:4, i = c(1L, NA), check.names = FALSE)
+attr(d$`b c`, "tzone") <- "Europe/Paris"
+p <- r_to_py(d)
+py_run_string("import pandas as pd")
+q <- py_to_r(py_eval("pd.DataFrame({'small': [1, 2], 'wide': [2**53 + 1, 2]})", convert = FALSE))
+"""
+
+
+def test_a_column_that_loses_something_is_told_by_its_name(tmp_path: Path) -> None:
+    lines = lines_of(tmp_path, COLUMNS)
+    lost = {
+        number: [(one["name"], change["before"]) for one in line["conversions"] for change in one["changes"]]
+        for number, line in lines.items()
+    }
+    tokyo, paris = "time zone Asia/Tokyo", "time zone Europe/Paris"
+    assert sorted(lost[5]) == [("a", tokyo), ("b c", paris), ("i", "NA")]
+    assert lost[7] == [("wide", str(2**53 + 1))]
+    screen = " ".join(traced(tmp_path, COLUMNS).stdout.split())
+    assert "LOST wide 1 of 2: 9007199254740993 → 9007199254740992" in screen
+    assert '$to_datetime(d[["b c"]], utc = TRUE)$tz_convert("Europe/Paris") keeps the zone' in screen
+    assert "$to_datetime(d," not in screen, "pandas makes no times of a whole data frame"
+
+
+ASKED = """library(reticulate)
+np <- import("numpy")
+builtins <- import_builtins()
+days <- np$array("2024-01-01T00:00:01", dtype = "datetime64[ns]")
+pair <- builtins$dict(first = 1L)
+"""
+
+
+def test_what_a_method_asks_for_on_the_way_hides_no_value(tmp_path: Path) -> None:
+    screen = " ".join(traced(tmp_path, ASKED).stdout.split())
+    assert "Python → R ndarray → numeric array" in screen and "bool → logical" not in screen
+    assert "5 pair <- builtins$dict(fir… R → Python integer → int" in screen
+
+
 FACTORS = """library(reticulate)
 kept <- r_to_py(data.frame(grade = factor(c("lo", NA, "hi"))))
 lost <- r_to_py(data.frame(grade = factor(c("lo", NA, "NA"))))

@@ -96,6 +96,9 @@ def test_lazy_classes_of_r_and_of_a_package(cards: dict[str, str]) -> None:
     assert (
         "0 of 16 B materialized." in cards["class"] and "materialized: its 16 B are in" in cards["class_made"]
     )
+    assert " values 1 2 3 4 5 6 … bytes 20 kB" in cards["ordered"], "not what the wrapper knows of the order"
+    assert "0 of 400 B materialized" in cards["doubles"] and "values" not in cards["doubles"]
+    assert " values " not in cards["class"] and "values 1 2 bytes" in cards["class_made"]
     assert cards["html"] == "<div"
 
 

@@ -24,20 +24,11 @@ from inspector.objects.layouts.r_objects import (
     Header,
     header,
     libr_function,
-    symbol_name,
 )
 
 SMALL = (0, 8, 16, 32, 48, 64, 128)
 """Sizes to which R's allocator rounds the elements of small vectors; larger ones to 8 bytes."""
 CELL, HEADER = 56, 48
-
-
-def altrep_class(head: Header) -> tuple[str, str]:
-    """Class and package as the class registered itself (its attrib: a pairlist of two symbols and a type)."""
-    kind = header(head.third)
-    first = header(kind.attributes) if kind else None
-    second = header(first.second) if first else None
-    return (symbol_name(first.first) if first else "?", symbol_name(second.first) if second else "?")
 
 
 def length(found: Header) -> int | Unknown:
@@ -67,7 +58,7 @@ def own_bytes(found: Header | None, depth: int = 0) -> int:
 
 def state(found: Header) -> LazyState:
     """The state of an ALTREP: by its layout where that is known, else by the data slots."""
-    name, package = altrep_class(found)
+    name, package = r_vectors.altrep_class(found)
     words, made, count = _known(found, name) if package == "base" else _other(found, name, package)
     return LazyState(
         name,

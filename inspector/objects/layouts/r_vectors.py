@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import struct
 from array import array
 from typing import Final
 
@@ -14,6 +15,7 @@ from inspector.objects.layouts.r_objects import (
     PAIRLIST,
     Header,
     header,
+    libr_function,
     symbol_name,
     text_of_na,
 )
@@ -53,12 +55,33 @@ def plain_of(found: Header) -> Header | None:
             return None
         if not found.altrep:
             return found
-        inner = [one for one in (header(found.second), header(found.first)) if one is not None]
-        held = [one for one in inner if one.type == found.type]
-        if not held:
+        inner = _holding(found)
+        if inner is None or inner.type != found.type:
             return None
-        found = held[0]
+        found = inner
     return None
+
+
+def _holding(found: Header) -> Header | None:
+    """Where an ALTREP has its elements: a wrapper in data1, others in data2 once it is as long as they are.
+
+    The other slot may be of the same type: what a wrapper knows of its order, a compact sequence's bounds,
+    the input of a package's class.
+    """
+    name, package = altrep_class(found)
+    if package == "base":
+        return header(found.first if name.startswith("wrap_") else found.second)
+    ask, two = libr_function("Rf_xlength"), header(found.second)
+    is_whole = two is not None and not two.altrep and ask is not None and two.first == ask(found.address)
+    return two if is_whole else None
+
+
+def altrep_class(head: Header) -> tuple[str, str]:
+    """Class and package as the class registered itself (its attrib: a pairlist of two symbols and a type)."""
+    kind = header(head.third)
+    first = header(kind.attributes) if kind else None
+    second = header(first.second) if first else None
+    return (symbol_name(first.first) if first else "?", symbol_name(second.first) if second else "?")
 
 
 def attributes(found: Header) -> dict[str, Header]:
@@ -76,8 +99,27 @@ def attributes(found: Header) -> dict[str, Header]:
 
 def texts(found: Header | None, most: int) -> list[str | None]:
     """The first strings of a character vector; None for NA."""
-    pointers = elements(found) if found is not None and found.type == STRING else None
-    return [text(int(one)) for one in (pointers or ())[:most]]
+    if found is None or found.type != STRING:
+        return []
+    pointers = (elements(found) or ())[:most]
+    if found.altrep and (numbers := _numbers_of(found, most)):
+        made = [*pointers, *[0] * (len(numbers) - len(pointers))]
+        return [text(int(at)) if at else said for at, said in zip(made, numbers, strict=True)]
+    return [text(int(one)) for one in pointers]
+
+
+def _numbers_of(found: Header, most: int) -> list[str | None]:
+    """The first strings that a deferred conversion of whole numbers has yet to make."""
+    pair = header(found.first) if altrep_class(found) == ("deferred_string", "base") else None
+    source = header(pair.first) if pair is not None and pair.type == PAIRLIST else None
+    if source is None or source.type != INTEGER:
+        return []
+    whole = elements(source)
+    if whole is None and altrep_class(source) == ("compact_intseq", "base"):
+        bounds = _native.read(source.first + DATA, 24)
+        count, first, step = struct.unpack("3d", bounds) if bounds else (0, 0, 0)
+        whole = array("i", (int(first + step * at) for at in range(min(int(count), most))))
+    return [None if one == NA_INTEGER else str(one) for one in (whole or ())[:most]]
 
 
 def text(address: int) -> str | None:

@@ -113,7 +113,7 @@ def _changes(one: Converted, more: Converted) -> tuple[ValueChange, ...]:
 
 
 def _which(change: ValueChange) -> str:
-    return change.before if change.what == "attributes" else ""
+    return change.before if change.what in ("attributes", "items") else ""
 
 
 def _startup(path: Path, began: dict[str, Any], rows: list[Any]) -> int | Unknown:

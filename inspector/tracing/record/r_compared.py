@@ -31,7 +31,9 @@ class Pair:
         self.value, self.obj, self.to_python = value, obj, to_python
         self.held = r.attributes(value)
         self.elements = r.elements(value)
-        self.compared = True
+        plain = r.plain_of(value)
+        self.count = 0 if plain is None else plain.first
+        self.compared = plain is not None
 
     def sides(self) -> tuple[HostSide, HostSide]:
         """(given, became)."""
@@ -63,7 +65,7 @@ class Pair:
 
     def _of_list(self, where: str, depth: int) -> Iterator[ValueChange]:
         names = r.texts(self.held.get("names"), ITEMS_MAX)
-        count = self.value.first
+        count = self.count
         if type(self.obj) is dict:
             if len(self.obj) < count and self.to_python:
                 again = next((one for one in names if names.count(one) > 1), "")
@@ -92,10 +94,10 @@ class Pair:
 
     def _of_texts(self, where: str) -> Iterator[ValueChange]:
         ours, theirs = r.texts(self.value, TEXTS_MAX), _texts(self.obj)
-        if theirs is None or len(theirs) != self.value.first:
+        if theirs is None or not self.compared or len(theirs) != self.count:
             self.compared = False
             return
-        self.compared &= self.value.first <= TEXTS_MAX
+        self.compared &= self.count <= TEXTS_MAX
         differ = [at for at, (mine, other) in enumerate(zip(ours, theirs, strict=False)) if mine != other]
         missing = [at for at in differ if ours[at] is None]
         for what, found in (("NA", missing), ("text", [at for at in differ if ours[at] is not None])):
@@ -142,16 +144,14 @@ class Pair:
         names = self.held.get("names")
         if names is not None and self.value.type != LIST:
             shown = ", ".join(str(one) for one in r.texts(names, 3))
-            more = ", …" if self.value.first > 3 else ""
-            yield ValueChange(
-                "names", where, self.value.first, self.value.first, 0, f"names {shown}{more}", "none"
-            )
+            more = ", …" if self.count > 3 else ""
+            yield ValueChange("names", where, self.count, self.count, 0, f"names {shown}{more}", "none")
         if other := [name for name in self.held if name not in KEPT]:
             yield ValueChange("attributes", where, len(other), len(other), 0, ", ".join(other), "none")
 
     def _change(self, what: Any, where: str, found: list[int], mine: str, theirs: str) -> ValueChange:
         before, after = (mine, theirs) if self.to_python else (theirs, mine)
-        return ValueChange(what, where, len(found), self.value.first, found[0] + 1, before, after)
+        return ValueChange(what, where, len(found), self.count, found[0] + 1, before, after)
 
 
 def r_side(value: Header, held: dict[str, Header]) -> HostSide:

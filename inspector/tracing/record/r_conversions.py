@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,11 +21,11 @@ from inspector.facts.wire import to_wire
 from inspector.objects.layouts import r_vectors
 from inspector.objects.layouts.r_objects import LIST, Header, header
 from inspector.tracing.record.r_compared import Pair
-from inspector.tracing.record.r_times import is_times, times_lost
+from inspector.tracing.record.r_times import column_of, is_times, times_lost
 
 SOURCES: Final = Path(__file__).parent / "r"
-MOST_LEVELS: Final = 1000
-"""A factor with more is not looked at."""
+MOST_LEVELS, MOST_TIMES = 1000, 1000
+"""A factor with more levels is not looked at; of a column of times the first ones are."""
 
 _Row = tuple[int, str, HostSide, How, HostSide, tuple[ValueChange, ...], bool, tuple[str, ...]]
 
@@ -75,6 +75,8 @@ class RConversions:
         name = _column(frame, sexp, names)  # a column of times is made first: it has no name
         said = texts[-2] if texts and value.type in (r_vectors.REAL, LIST) and not name else ""
         said = "" if value.type == LIST and said.startswith("time zone ") else said  # a factor's levels
+        if frame and not to_r and said.startswith("time zone ") and (found := _times_of(frame, value, names)):
+            name, said = found
         if to_r:
             left_out = times_lost(frame, obj, said)
         else:
@@ -82,6 +84,7 @@ class RConversions:
         made = () if not to_r and not name and _is_of_factor(frame, value) else pair.changes()
         again = (_again(name, names),) if name and names.count(name) > 1 else ()
         changes = (*made, *left_out, *again)
+        name = column_of(frame, obj) if to_r and changes else name
         compared = pair.compared or bool(to_r and is_times(obj))
         self._add((to_r, name, given, pair.how(), became, changes, compared, texts), stop - start, calls)
 
@@ -140,6 +143,30 @@ def _column(frame: int, sexp: int, names: list[str]) -> str:
         return ""
     at = pointers.index(sexp)
     return names[at] if at < len(names) else ""
+
+
+def _times_of(frame: int, value: Header, names: list[str]) -> tuple[str, str] | None:
+    """(name, its zone) of the only POSIXct column whose times an array has; None: there is not one."""
+    held, made = header(frame), r_vectors.elements(value)
+    pointers = (r_vectors.elements(held) if held is not None else None) or ()
+    found = [
+        (name, r_vectors.texts(r_vectors.attributes(one).get("tzone"), 1))
+        for name, address in zip(names, pointers, strict=False)
+        if made is not None and (one := header(int(address))) is not None and _are_times(one, made)
+    ]
+    zones = [(name, f"time zone {zone[0]}" if zone and zone[0] else "") for name, zone in found]
+    return zones[0] if len(zones) == 1 else None
+
+
+def _are_times(column: Header, nanoseconds: Sequence[float]) -> bool:
+    """Whether a POSIXct column begins with these times, as far as it is looked at."""
+    seconds = r_vectors.elements(column)
+    if seconds is None or len(seconds) != len(nanoseconds):
+        return False
+    if "POSIXct" not in r_vectors.texts(r_vectors.attributes(column).get("class"), 1):
+        return False
+    pairs = zip(seconds[:MOST_TIMES], nanoseconds, strict=False)
+    return all(one * 1e9 == other or (one != one and other != other) for one, other in pairs)
 
 
 def _again(name: str, names: list[str]) -> ValueChange:

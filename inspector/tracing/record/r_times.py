@@ -48,6 +48,20 @@ def times_lost(held: int, crossed: Any, given: str) -> tuple[ValueChange, ...]:
     return (*changed, *((_value(1, 1, 1, str(whole), _micro(crossed)),) if finer else ()))
 
 
+def column_of(held: int, crossed: Any) -> str:
+    """The label of the only column whose bytes cross, of the data frame that an R list holds; "" for none."""
+    whole: Any = _object(held) if held else None
+    if type(whole).__name__ != "DataFrame" or type(crossed).__name__ != "ndarray":
+        return ""
+    columns = [(str(label), whole.iloc[:, at].values) for at, label in enumerate(whole.columns)]
+    same = [label for label, one in columns if type(one) is type(crossed) and _start(one) == _start(crossed)]
+    return same[0] if len(same) == 1 and len(whole) else ""
+
+
+def _start(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
 def is_times(obj: Any) -> bool:
     """Whether it is an array of NumPy's datetime64."""
     return type(obj).__name__ == "ndarray" and bool(obj.dtype.kind == "M")

@@ -99,6 +99,8 @@ local({
         if (n > 1L && names[[n - 1L]] == "r_to_py.list") left <- unlisted(sys.frame(n - 1L)$x)
         given <- match(paste0("py_to_r.", c("pandas.core.frame.DataFrame", "pandas.DataFrame", "pandas.core.series.Series",
                                             "pandas.Series", "numpy.ndarray", "datetime.datetime")), names, 0L)
+        sparse <- grep("^r_to_py[.](dg[CRT]|sparse)Matrix$", names)
+        if (any(sparse > at) && any(lengths(attr(sys.frame(sparse[[1L]])$x, "Dimnames")))) left <- "dimnames"
         whole_object <- NULL
         if (length(given <- given[given > at])) {
             whole_object <- list(get0("pyobj", envir = sys.frame(given[[1L]])$x, inherits = FALSE))
@@ -111,7 +113,7 @@ local({
                left,
                if (any(names %in% starts)) "starting" else ""),
              if (frame > at) sys.frame(frame)$dataframe else whole_object)
-        of_object <- max(stamp, frame, given, 0L) > at || n > 1L && names[[n - 1L]] == "r_to_py.list"
+        of_object <- max(stamp, frame, given, sparse, 0L) > at || n > 1L && names[[n - 1L]] == "r_to_py.list"
         last <<- if (!of_object && all(vapply(calls, names_all, NA))) list(calls, at_statement, said)
         said
     }
