@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: MIT
 suppressMessages(library(reticulate))
 py_run_string("
-import datetime, fractions, numpy as np, pandas as pd
+import datetime, decimal, fractions, numpy as np, pandas as pd, scipy.sparse
 def number(x):
     return 'NA' if x != x else '%.17g' % x if isinstance(x, (float, np.floating)) else str(int(x))
 def lone(x):
@@ -13,13 +13,21 @@ def lone(x):
     if isinstance(x, (int, float, np.number)) and not isinstance(x, np.complexfloating): return number(x)
     if isinstance(x, (complex, np.complexfloating)): return 'NA' if x != x else number(x.real) + '+' + number(x.imag) + 'i'
     if isinstance(x, (str, np.bytes_)): return repr(x.decode() if isinstance(x, bytes) else x)
-    if isinstance(x, datetime.datetime): return zone(x) + instant(pd.Timestamp(x).value)
+    if isinstance(x, datetime.datetime): return zone(x) + instant(since(x))
     if isinstance(x, (list, tuple)) and len(x) == 1: return lone(x[0])
     return str(x) if isinstance(x, (datetime.date, datetime.timedelta, np.generic)) else seen(x)
 def zone(x):
     return '' if x.tzinfo is None else '{zone:%s}{offset:%s}' % (x.tzinfo, x.strftime('%z'))
 def instant(ns):
     return str(ns // 1000) + ('.%03d' % (ns % 1000) if ns % 1000 else '')
+def since(x):
+    if hasattr(x, 'value'): return x.value
+    span = (x if x.tzinfo else x.replace(tzinfo=datetime.timezone.utc)) - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+    return (span.days * 86400 + span.seconds) * 10**9 + span.microseconds * 1000
+def instants(x):
+    fine = x.dtype == 'M8[ns]'
+    counts = x.ravel('F').astype('M8[ns]' if fine else 'M8[us]').astype(int).tolist()
+    return '[' + ' '.join('NA' if one == -2**63 else instant(one if fine else one * 1000) for one in counts) + ']'
 def labels(x):
     return '' if isinstance(x, pd.RangeIndex) else '{names:%s}' % ','.join(map(str, x))
 def seen(x):
@@ -28,10 +36,13 @@ def seen(x):
     if isinstance(x, dict):
         return '{names:%s}' % ','.join(k if isinstance(k, str) else repr([k]) for k in x) + seen(list(x.values()))
     if isinstance(x, (bytearray, bytes)): return seen(list(x))
+    if isinstance(x, np.ma.MaskedArray):
+        return seen([None if hidden else one for one, hidden in zip(x.data.tolist(), np.ma.getmaskarray(x).tolist())])
     if isinstance(x, np.ndarray):
+        x = np.asarray(x)
         dim = '{dim:%s}' % ','.join(map(str, x.shape)) if x.ndim > 1 else ''
-        stamps = x.dtype.kind == 'M'
-        return dim + seen([pd.Timestamp(e) for e in x.ravel()] if stamps else list(x.ravel('F')))
+        return dim + (instants(x) if x.dtype.kind == 'M' else seen(list(x.ravel('F'))))
+    if scipy.sparse.issparse(x): return seen(x.toarray())
     if isinstance(x, pd.Series): return labels(x.index) + seen(list(x))
     if isinstance(x, pd.DataFrame) and not x.size: return ''
     if isinstance(x, pd.DataFrame):
@@ -40,7 +51,7 @@ def seen(x):
     one = isinstance(x, (bool, int, float, complex, str, np.generic, datetime.date)) or x is pd.NA
     return '[' + lone(x) + ']' if one else 'reference'
 ")
-number <- function(x) ifelse(is.na(x), "NA", sprintf("%.17g", x))
+number <- function(x) ifelse(is.na(x), "NA", tolower(sprintf("%.17g", x)))
 quoted <- function(x) ifelse(is.na(x), "NA", paste0("'", enc2utf8(x), "'"))
 attribute <- function(name, x) if (length(x)) paste0("{", name, ":", paste(x, collapse = ","), "}") else ""
 elements <- function(x) {
@@ -71,6 +82,7 @@ seen <- function(x) {
     columns <- vapply(x, function(one) if (is.list(one)) seen(unclass(one)) else seen(one), "")
     return(paste0(attribute("rows", rows), attribute("names", names(x)), paste(columns, collapse = "")))
   }
+  if (inherits(x, "sparseMatrix")) x <- as.matrix(x) + 0
   if (inherits(x, "python.builtin.object") || !(is.list(x) || is.atomic(x))) return("reference")
   texts <- if (is.list(x)) vapply(x, item, "") else elements(x)
   paste0(attributes_of(x), "[", paste(texts, collapse = " "), "]")

@@ -38,7 +38,17 @@ data.frame(n = as.Date("2020-01-01")); data.frame(n = as.POSIXct("2020-01-01", t
 data.frame(n = as.POSIXct("2020-01-01", tz = "Europe/Berlin")); data.frame(n = bit64::as.integer64(5))
 data.frame(n = I(list(1, "a"))); data.frame(n = 1, row.names = "r"); data.frame()
 data.frame(a = 1, a = 2, check.names = FALSE)
-Matrix::Matrix(c(0, 1), 1, sparse = TRUE); function(x) x; sum; quote(x); y ~ x; new.env()
+Matrix::Matrix(c(0, 1), 1, sparse = TRUE); as(Matrix::Matrix(c(0, 1), 1, sparse = TRUE), "RsparseMatrix")
+as(Matrix::Matrix(c(0, 1), 1, sparse = TRUE), "TsparseMatrix"); Matrix::Matrix(c(1, NA), 1, sparse = TRUE)
+Matrix::Matrix(c(0, 1), 1, sparse = TRUE, dimnames = list("r", NULL))
+Matrix::Matrix(c(TRUE, FALSE), 1, sparse = TRUE)
+c(a = TRUE, b = NA); list(a = NULL, b = NA); list(1:2, list("a", NA)); 1:100; as.character(1:3); sort(3:1 + 0)
+setNames(1:2, 8:9); array(1:80, 80); "\\u4e2d"; .Machine$integer.max; Inf; -0; complex(0); raw(0); integer(0)
+as.hexmode(10L)
+data.frame(a = as.POSIXct(c("2020-07-01", NA), tz = "Asia/Tokyo"), b = as.POSIXct("2020-01-01", tz = "UTC"))
+data.frame(n = c(a = 1, b = 2)); data.frame(n = I(matrix(1:4, 2)))
+data.frame(n = as.difftime(1:2, units = "mins"))
+data.frame(n = as.raw(1)); function(x) x; sum; quote(x); y ~ x; new.env()
 py_eval("1", FALSE)"""
 TO_R = """\
 None; True; 1; -2**31; 2**31; 2**53 + 1; 1.5; float("nan"); 1j; "a"; "\u00e9"; "a\\0b"; b"ab"
@@ -76,9 +86,27 @@ pd.Timestamp("2020-01-01 00:00:00.123456789")
 pd.DataFrame({"a": [pd.Timestamp("2020-01-01 00:00:00.123456789")]})
 np.array([1.1], "f2"); np.array([1 + 2j, 3]); [1 + 2j, 3]; [1, {1, 2}]
 pd.DataFrame({"a": [1]}, index=["r"]); pd.DataFrame([[1, 2]], columns=["a", "a"]); pd.DataFrame()
-pd.DataFrame({"a": [pd.Timedelta("1s")]}); -2**31 + 1; [True, None]; {None: 1}"""
+pd.DataFrame({"a": [pd.Timedelta("1s")]}); -2**31 + 1; [True, None]; {None: 1}
+scipy.sparse.csc_matrix(np.eye(2)); scipy.sparse.csr_matrix(np.eye(2)); scipy.sparse.coo_matrix(np.eye(2))
+scipy.sparse.dok_matrix((2, 2)); {"a": np.array([2**53 + 1])}; [np.float64(1.5), np.float64(2)]
+[np.int64(2**53 + 1)]
+(1, (2, 3)); {"a": [1, {"b": 2**40}]}; frozenset([1]); fractions.Fraction; Ellipsis; NotImplemented
+slice(1, 2)
+np.array([], int); np.array(["a", "bc"], "S2"); np.array([[1, 2], [3, 4]], order="F"); np.array(2**53 + 1)
+np.ma.masked_array([1, 2], [0, 1]); np.ma.masked_array([1, 2], [0, 0]); np.matrix([[1, 2]])
+np.array([2**24 + 1], "i4"); np.void(b"a")
+decimal.Decimal("0.1"); datetime.time(1); datetime.datetime.max; np.array(["3000-01-01"], "M8[D]")
+np.array(["2250-01-01T00:00:00.000001"], "M8[us]"); chr(0x1F600)
+pd.Period("2020-01"); pd.Interval(0, 1)
+pd.Timedelta("1s")
+pd.Series([2**53 + 1, None], dtype="Int64"); pd.Series([1, 2], index=[5, 6]); pd.DataFrame({1: [1, 2]})
+pd.DataFrame({"a": [1, 2]}, index=[3, 4]); pd.DataFrame({"a": pd.arrays.SparseArray([0, 1])})
+pd.Series([1 + 2j])
+pd.DataFrame({"a": [2**63 + 1]}, dtype="u8"); pd.DataFrame({"a": [1j]})
+pd.DataFrame({"a": pd.period_range("2020", periods=1)})
+pd.Index([1, 2]); pd.MultiIndex.from_tuples([(1, 2)]); 10**400"""
 HEAD = """suppressMessages(library(reticulate))
-py_run_string("import datetime, fractions, numpy as np, pandas as pd")
+py_run_string("import datetime, decimal, fractions, numpy as np, pandas as pd, scipy.sparse")
 say <- function(n, value) cat("#", n, class(value)[[1L]], typeof(value), "\\n")
 kind <- function(n, value) cat("#", n, sub("^python.builtin.", "", class(value)[[1L]]), "\\n")
 """
@@ -159,6 +187,8 @@ def _row(text, said, seen, to_python, second):
     became = "an error" if said[0] == "error" else " ".join(dict.fromkeys(said))
     how = _how(first, became)
     losses = "; ".join(dict.fromkeys(f"{one['before']} → {one['after']}" for one in lost))
+    if second.startswith("error") != (became == "an error"):
+        raise SystemExit(f"{text}: {became}, and R and Python say: {second}")
     if bool(losses) != second.startswith("differs"):
         raise SystemExit(f"{text}: {losses or 'no loss'}, and R and Python say: {second}")
     cells = (f"`{text}`", became, how, losses.replace("|", "\\|"))
@@ -169,6 +199,8 @@ def _how(first, became):
     """How it crossed; "" where the trace saw no value cross: an error, NULL, or what a method in R makes."""
     if first is None or became == "an error":
         return "a reference" if became.endswith(("environment", "closure", "function")) else ""
+    if became.startswith("scipy."):
+        return "by its arrays"  # R makes an array of each slot before
     return HOW.get(first["how"], "one by one, with its items" if became in ("list", "dict") else "one value")
 
 

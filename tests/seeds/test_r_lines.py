@@ -165,6 +165,10 @@ frame = pd.DataFrame({'t': [pd.Timestamp('2024-01-01 00:00:00.123456789')]})
 micro = np.array(['2024-01-01T00:00:00.123456', '1969-01-01T00:00:00.000001'], 'M8[us]')
 half = np.array([1.1, 2], 'f2')
 waves = [1 + 2j, None, {1, 2}]
+last = dt.datetime.max
+later = np.array(['3000-01-01', '2020-01-01'], 'M8[D]')
+hidden = np.ma.masked_array([[1.5, 2], [3, 4]], [[0, 0], [1, 0]])
+shown = np.ma.masked_array([1.5, 2], [0, 0])
 ")
 a <- py$east
 b <- py$gap
@@ -173,7 +177,12 @@ e <- py$frame
 f <- py$micro
 h <- py$half
 w <- py$waves
-stopifnot(format(a, "%H:%M") == "02:00", format(b[[1]], "%Y") == "1677")
+l <- py$last
+y <- py$later
+m <- py$hidden
+n <- py$shown
+stopifnot(format(a, "%H:%M") == "02:00", format(b[[1]], "%Y") == "1677", format(l, "%Y") == "10000")
+stopifnot(format(y[[1]], "%Y") == "1830", m[[2, 1]] == 3)
 attr(a, "tzone") <- "UTC-05:00"
 stopifnot(format(a, "%H:%M") == "12:00")
 """
@@ -187,12 +196,15 @@ def test_what_posixct_does_not_keep(tmp_path: Path) -> None:
         for number, line in lines.items()
     }
     fine = ("2024-01-01T00:00:00.123456789", "2024-01-01T00:00:00.123457")
-    assert lost[12] == [("time zone UTC+05:00", "time zone UTC-05:00")]
-    assert lost[13] == [("NaT", "1677-09-21 00:12:43")]
-    assert lost[14] == lost[15] == [fine]
-    assert not lost[16] and not lost[17] and not lost[18]
+    assert lost[16] == [("time zone UTC+05:00", "time zone UTC-05:00")]
+    assert lost[17] == [("NaT", "1677-09-21 00:12:43")]
+    assert lost[18] == lost[19] == [fine]
+    assert not lost[20] and not lost[21] and not lost[22] and not lost[26]
+    assert lost[23] == [("9999-12-31 23:59:59.999999", "253402300800 s since 1970")]
+    assert lost[24] == [("3000-01-01", "1830-11-23T00:50:52.580896")]
+    assert lost[25] == [("masked", "3")]
     assert all(one["compared"] for line in lines.values() for one in line["conversions"])
-    assert 'line 12 attr(a, "tzone") <- "UTC-05:00" afterwards' in " ".join(
+    assert 'line 16 attr(a, "tzone") <- "UTC-05:00" afterwards' in " ".join(
         traced(tmp_path, TIMES).stdout.split()
     )
 

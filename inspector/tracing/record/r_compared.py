@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from inspector.facts.converted import HostSide, How, ValueChange
 from inspector.facts.unknown import Unknown
+from inspector.objects.layouts import r_altrep
 from inspector.objects.layouts import r_vectors as r
 from inspector.objects.layouts.r_objects import DATA, ITEM_BYTES, LIST, Header
 
@@ -20,6 +21,7 @@ CODES: Final = frozenset("?bBhHiIlLqQdfe")
 TEXTS_MAX: Final = 10_000
 """Strings are compared one by one: of a longer vector the first ones."""
 DEPTH_MAX, ITEMS_MAX, OBJECTS_MAX = 4, 1_000, 1 << 21
+MASKED: Final = ("numpy.ma", "numpy.ma.core")
 KEPT: Final = ("names", "dim", "class", "row.names", "levels")
 """Attributes that are part of the value, or are told as such."""
 
@@ -60,8 +62,7 @@ class Pair:
             yield from self._of_numbers(where)
         else:
             self.compared = False
-        if self.to_python:
-            yield from self._of_attributes(where)
+        yield from (self._of_attributes if self.to_python else self._of_mask)(where)
 
     def _of_list(self, where: str, depth: int) -> Iterator[ValueChange]:
         names = r.texts(self.held.get("names"), ITEMS_MAX)
@@ -149,6 +150,12 @@ class Pair:
         if other := [name for name in self.held if name not in KEPT]:
             yield ValueChange("attributes", where, len(other), len(other), 0, ", ".join(other), "none")
 
+    def _of_mask(self, where: str) -> Iterator[ValueChange]:
+        """R gets the values that a mask of NumPy's hides."""
+        found = [at for at, hidden in enumerate(_mask(self.obj)) if hidden]
+        if found and found[-1] < self.count:
+            yield self._change("NA", where, found, r_altrep.text(self.value, found[0]), "masked")
+
     def _change(self, what: Any, where: str, found: list[int], mine: str, theirs: str) -> ValueChange:
         before, after = (mine, theirs) if self.to_python else (theirs, mine)
         return ValueChange(what, where, len(found), self.count, found[0] + 1, before, after)
@@ -227,12 +234,18 @@ def _items(obj: Any) -> Sequence[Any]:
 def _memory(obj: Any) -> memoryview | None:
     """The bytes of NumPy's arrays and numbers, bytearrays and bytes."""
     kind = type(obj)
-    if kind not in (bytes, bytearray) and kind.__module__ != "numpy":
+    if kind not in (bytes, bytearray) and kind.__module__ not in ("numpy", *MASKED):
         return None
     try:
         return memoryview(obj)
     except (TypeError, ValueError, BufferError):
         return None
+
+
+def _mask(obj: Any) -> list[bool]:
+    """What a masked array of NumPy's hides, in R's order; empty for nothing."""
+    is_masked = type(obj).__name__ == "MaskedArray" and type(obj).__module__ in MASKED
+    return list(obj.mask.ravel("F").tolist()) if is_masked and obj.mask.ndim else []
 
 
 def _is_inside(obj: Any, value: Header) -> bool:

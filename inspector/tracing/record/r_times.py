@@ -1,7 +1,8 @@
 """What reticulate leaves behind where times of NumPy, pandas and datetime become R's POSIXct.
 
-POSIXct is a double: seconds since 1970. Microseconds survive until 2242, shorter parts do not; a zone is a
-text that R reads as POSIX does, where UTC+05:00 lies west of Greenwich.
+POSIXct is a double: seconds since 1970, which reticulate makes of nanoseconds: 1677 to 2262. Microseconds
+survive until 2242, shorter parts do not; a zone is a text that R reads as POSIX does, where UTC+05:00 lies
+west of Greenwich.
 """
 
 # SPDX-License-Identifier: MIT
@@ -44,7 +45,8 @@ def times_lost(held: int, crossed: Any, given: str) -> tuple[ValueChange, ...]:
         return ()
     zone, read = _zone(whole), _as_r_reads(given)
     changed = (_lost("", zone, f"time zone {read}" if read else "none"),) if zone not in ("", read) else ()
-    finer = getattr(whole, "nanosecond", 0)
+    micro = round(crossed % 1 * 1e6) % 1_000_000
+    finer = getattr(whole, "nanosecond", 0) or getattr(whole, "microsecond", micro) != micro
     return (*changed, *((_value(1, 1, 1, str(whole), _micro(crossed)),) if finer else ()))
 
 
@@ -139,18 +141,26 @@ def _finer(where: str, x: Any) -> tuple[ValueChange, ...]:
     """Nanoseconds that a double of seconds has no place for."""
     if getattr(getattr(x, "dtype", None), "kind", "") != "M" or (found := _nanoseconds(x)) is None:
         return ()
-    seconds = found / 1e9
-    other = (found != NOT_A_TIME) & (found % 1000 != 0) & ((seconds * 1e9).round().astype("i8") != found)
+    seconds, given = found / 1e9, getattr(x, "values", x).ravel()
+    beyond = found.view("M8[ns]").astype(given.dtype) != given  # outside of what 64 bits of nanoseconds hold
+    finer = (found % 1000 != 0) & ((seconds * 1e9).round().astype("i8") != found)
+    micro = (seconds * 1e6).round().astype("i8") != found // 1000
+    other = (found != NOT_A_TIME) & (beyond | finer | micro)
     if not other.any():
         return ()
     at = int(other.argmax())
-    before = str(found[at : at + 1].view("M8[ns]")[0])
+    before = str(given[at])
     return (_value(int(other.sum()), len(found), at + 1, before, _micro(float(seconds[at])), where),)
 
 
 def _micro(seconds: float) -> str:
-    """A time in UTC as R has it, to the microsecond."""
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S.%f")
+    """A time in UTC as R has it, to the microsecond; as R's number after the year 9999."""
+    try:
+        return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).strftime(
+            "%Y-%m-%dT%H:%M:%S.%f"
+        )
+    except OverflowError:
+        return f"{seconds:.17g} s since 1970"
 
 
 def _lost(where: str, zone: str, after: str) -> ValueChange:
