@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from typing import Any
 
-from inspector.adapters.torch_tensors import is_lazy, is_tensor, read
+from inspector.adapters.torch_tensors import is_lazy, is_of_torch, is_tensor, read
 from inspector.facts.model import Model, ModelPart
 from inspector.objects.layouts.torch_dtypes import dtype_bytes, dtype_name
 from inspector.objects.layouts.torch_nodes import Meta, meta
@@ -42,7 +42,7 @@ class Sums:
         found = read(x) if is_tensor(x) else None
         if found is None:
             return
-        if is_lazy(x):
+        if not is_of_torch(x) and is_lazy(x):
             self.pending += 1
             return
         self._shapes[id(x)] = found.shape

@@ -245,8 +245,7 @@ def _storage(x: Any) -> Storage | None:
 
 def _pointer(x: Any) -> int:
     """Address of its TensorImpl; only of torch's own classes the getter runs no other code."""
-    torch = sys.modules["torch"]
-    if type(x) is torch.Tensor or type(x) is torch.nn.Parameter:
+    if is_of_torch(x):
         return int(x._cdata)
     return int.from_bytes(_native.read(id(x) + CDATA, 8) or b"", "little")
 
@@ -270,7 +269,13 @@ def is_plain() -> bool:
 
 def is_tensor(x: Any) -> bool:
     """Whether it has the struct of a tensor."""
-    return sys.modules["torch._C"].TensorBase in type_bases(type(x))
+    return is_of_torch(x) or sys.modules["torch._C"].TensorBase in type_bases(type(x))
+
+
+def is_of_torch(x: Any) -> bool:
+    """Whether it is of one of torch's own two classes: most are, and these are known without a look."""
+    torch = sys.modules["torch"]
+    return type(x) is torch.nn.Parameter or type(x) is torch.Tensor
 
 
 def _is_storage(x: Any) -> bool:

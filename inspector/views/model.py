@@ -27,7 +27,8 @@ def model(fact: Model) -> tuple[Block, ...]:
     if fact.parts_left_out:
         rows += ((text(f"… {counted(fact.parts_left_out, noun)} more", "dim"),),)
     table = Table(("", "", "", "", "", ""), rows, (3, 4, 5))
-    return (Fold(line, (table,), _SHOWN), *_bar(fact)) if rows else _bar(fact)
+    shown = _SHOWN + bool(fact.parts_left_out)  # else the terminal counts the row that counts them
+    return (Fold(line, (table,), shown), *_bar(fact)) if rows else _bar(fact)
 
 
 def _row(part: ModelPart) -> tuple[tuple[Span, ...], ...]:

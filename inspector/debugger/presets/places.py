@@ -41,7 +41,7 @@ def asked(
         known[parsed(line).name] = line
     found = [one for text in (*places, *(chosen.places if chosen else ())) for one in _one(text, known, pid)]
     if not found:
-        raise _bad("", "no place was given")
+        raise _bad("", "no place was given: --at PLACE or --preset PRESET gives one")
     return tuple(found)
 
 

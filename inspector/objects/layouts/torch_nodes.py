@@ -132,12 +132,11 @@ class Meta:
 
 def meta(address: int) -> Meta | None:
     """The AutogradMeta at an address; None if it is of an unknown class."""
-    words = words_at(address, META_WORDS)
+    words = words_at(address, TRUTHS + 1)
     kind = class_at(words[0])
     if not kind.endswith("Meta"):
         return None
-    is_view = kind == "DifferentiableViewMeta"
-    bases = tuple(_bases(words)) if is_view else ()
+    bases = tuple(_bases(words_at(address, META_WORDS))) if kind == "DifferentiableViewMeta" else ()
     gradient = words[GRAD] if words[GRAD] not in _UNDEFINED and not is_undefined(words[GRAD]) else 0
     hooks = _dict_of(words[LEAF_HOOKS]) if words[LEAF_HOOKS] else 0
     return Meta(gradient, words[GRAD_FN], bases, bool(words[TRUTHS] & 0xFF), hooks)
