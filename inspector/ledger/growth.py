@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final, cast
 
 from inspector import _native
 from inspector.facts.leaks import Drift
+from inspector.facts.refs import Owner
 from inspector.ledger.disguised import disguised
 from inspector.ledger.hidden_owners import hidden_owners
 from inspector.ledger.owners import BORROWING, owners_of, said
@@ -61,7 +63,7 @@ class Growth:
 def _drifts(
     rows: list[_native.UnexplainedRow],
 ) -> tuple[list[tuple[_native.Subject, Drift]], list[Drift]]:
-    """Of objects that existed before, each with its drift; of new ones."""
+    """Of objects that existed before, each with its drift; of new ones and of what C memory holds."""
     runs = max((first + len(counts) - 1 for _, _, first, counts in rows), default=0)
     kept = [row for row in rows if row[2] == 0 and not _is_small(row)]
     by_run: dict[str, dict[int, list[_native.UnexplainedRow]]] = defaultdict(lambda: defaultdict(list))
@@ -73,10 +75,9 @@ def _drifts(
     found = _explained(asked[:SEARCHED_MAX])
     moved = [(row[0], found[row[0].address]) for row in kept if row[0].address in found]
     least = Growth.RUNS_LEAST
-    return (
-        [(subject, one) for subject, one in moved if _is_open(one) and len(one.changes) >= least],
-        [one for one in _grown(grown, found) if len(one.changes) >= least],
-    )
+    open_ones = [(subject, one) for subject, one in moved if _is_open(one) and len(one.changes) >= least]
+    held = [one for _, one in moved if one.kept]
+    return open_ones, [one for one in (*held, *_grown(grown, found)) if len(one.changes) >= least]
 
 
 def _is_small(row: _native.UnexplainedRow) -> bool:
@@ -125,7 +126,7 @@ def _explained(rows: list[_native.UnexplainedRow]) -> dict[int, Drift]:
         certain = sum(one.references for one in some if one.certain)
         borrowing = sum(one.references for one in some if not one.certain and one.kind in BORROWING)
         in_doubt = borrowing + words[subject.address]
-        drifts[subject.address] = Drift(
+        drift = Drift(
             shown=shown(subject),
             type_name=name,
             fresh=first > 0,
@@ -142,7 +143,15 @@ def _explained(rows: list[_native.UnexplainedRow]) -> dict[int, Drift]:
             owners=tuple(said(one) for one in some[:4]),
             heap_type=is_kind(value := subject.get(), type) and is_heap_type(cast(type, value)),
         )
+        drifts[subject.address] = drift if first or not _is_kept(drift) else _held(drift, some)
     return drifts
+
+
+def _held(drift: Drift, owners: Iterable[Owner]) -> Drift:
+    """The drift of an object that C memory refers to ever more often; what does so most is its owner."""
+    in_memory = [one for one in owners if not one.certain and one.kind not in BORROWING]
+    most = sorted(in_memory, key=lambda one: -one.references)[:1]
+    return replace(drift, kept=True, owners=tuple(map(said, most)))
 
 
 def _count(subject: _native.Subject) -> int:

@@ -255,8 +255,9 @@ def _settled(subject: _native.Subject, count: int, flags: int, owners: int) -> i
 
 
 def _native_holder(owners: tuple[Owner, ...], hidden: tuple[str, ...]) -> str:
-    possible = [said(one) for one in owners if not one.certain and one.kind not in BORROWING]
-    return next(iter((*possible, *hidden)), "")
+    possible = [one for one in owners if not one.certain and one.kind not in BORROWING]
+    most = sorted(possible, key=lambda one: -one.references)[:1]
+    return next(iter((*map(said, most), *hidden)), "")
 
 
 def shown(subject: _native.Subject) -> str:

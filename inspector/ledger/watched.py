@@ -6,11 +6,11 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from inspector import _native
 from inspector.facts.leaks import WatchedModule
+from inspector.objects.classes import module_names
 from inspector.tracing.arm.capi_slots import CapiSlots
 from inspector.tracing.arm.targets import CALLED_ASKEW, Targets, fits
 from inspector.tracing.arm.type_files import is_homeless
@@ -150,7 +150,8 @@ def _hidden(pattern: str, functions: set[int], found: Targets) -> list[tuple[str
     addresses = [_native.calls_function(number) for number in functions]
     places = list(zip(found.callables, found.modules, strict=True))
     fitting = {module for _, module in places if not pattern or fits(module, pattern)}
-    files = {vars(sys.modules[module]).get("__file__") for module in fitting if module in sys.modules}
+    spaces = (module_names(sys.modules.get(module)) or {} for module in fitting)
+    files = {space.get("__file__") for space in spaces}
     inside = [one for one in addresses if (image := _native.image(one)) is not None and image[0] in files]
     own = {id(one) for one, module in places if module in fitting}
     types = [kind for kind in found.types if id(kind) in own]
@@ -172,5 +173,5 @@ def _why(pattern: str, armed: Armed) -> str:
     armed.found.look()
     if any(fits(module, pattern) for module in armed.found.modules[len(armed.numbers) :]):
         return PASSED_BY
-    known = any(fits(name, pattern) for name, one in list(sys.modules.items()) if type(one) is ModuleType)
+    known = any(fits(name, pattern) for name, one in list(sys.modules.items()) if module_names(one))
     return PURE if known or pattern.rpartition(".")[0] in sys.modules else ABSENT

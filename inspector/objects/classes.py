@@ -6,6 +6,7 @@ Extensions may use a static type without PyType_Ready (c-api/type), as f2py did 
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 _HEAP_TYPE = 1 << 9
@@ -16,6 +17,8 @@ _NAME = type.__dict__["__name__"].__get__
 _MODULE = type.__dict__["__module__"].__get__
 _MRO = type.__dict__["__mro__"].__get__
 _NAMESPACE = type.__dict__["__dict__"].__get__
+_REPR = type.__dict__["__repr__"]
+_NAMES: Any = vars(ModuleType)["__dict__"]
 
 
 def type_name(kind: type) -> str:
@@ -24,12 +27,25 @@ def type_name(kind: type) -> str:
 
 
 def type_module(kind: type) -> str:
-    """`kind.__module__` as CPython stores it; "" if the class names none, or has replaced it."""
+    """`kind.__module__` as CPython stores it; if the class replaced it, what `tp_name` begins with."""
     try:
         module = _MODULE(kind)
     except AttributeError:  # a heap type of C whose name has no dot
         return ""
-    return module if type(module) is str else ""
+    return module if type(module) is str else _module_in_name(kind)
+
+
+def _module_in_name(kind: type) -> str:
+    """Of a heap type of C whose instances have a `__module__`, as generators of Cython."""
+    named, end = _REPR(kind), f".{type_name(kind)}'>"
+    return named[len("<class '") : -len(end)] if named.endswith(end) else ""
+
+
+def module_names(value: Any) -> dict[str, Any] | None:
+    """The namespace of a module, also of one with a class of its own, whose code does not run; else None."""
+    is_module = type(value) is ModuleType or ModuleType in type_bases(type(value))
+    names: dict[str, Any] | None = _NAMES.__get__(value) if is_module else None
+    return names
 
 
 def type_bases(kind: type) -> tuple[type, ...]:

@@ -193,7 +193,7 @@ class Leaked:
             drifts = growth.end() if repeat >= growth.RUNS_LEAST else None
             if drifts and growth.moved:
                 drifts = charged(drifts, growth.moved, self._modules, function, in_copy)
-            lost = search().rows if any(one.kept for one in drifts or ()) else ()
+            lost = search().rows if any(one.kept and one.fresh for one in drifts or ()) else ()
             fact = over_runs(facts, drifts, lost)
         finally:
             growth.forget()
@@ -325,7 +325,8 @@ def _uncollected() -> Iterator[None]:
 
 def _judged(found: Found, alone: bool, searches: bool) -> Leaks:
     from inspector.ledger.suspects import searched
-    from inspector.verdicts.leaks import kept, verdicts
+    from inspector.verdicts.growth import kept
+    from inspector.verdicts.leaks import verdicts
 
     keep: set[int] = set()
     try:
@@ -347,15 +348,13 @@ def _judged(found: Found, alone: bool, searches: bool) -> Leaks:
         scanned_bytes=facts.scanned_bytes,
         hooked=len(found.slots),
         unlike=facts.unlike,
-        notes=_unhooked(found.without_trampoline),
+        notes=_unhooked(found.without_trampoline) if found.without_trampoline else (),
         watched=found.watched,
     )
 
 
 def _unhooked(without_trampoline: Mapping[str, int]) -> tuple[str, ...]:
     """A note on slots that are not hooked because the process has used all trampolines."""
-    if not without_trampoline:
-        return ()
     from inspector.tracing.events.name_tables import library_of
 
     names = sorted({library_of(path) for path in without_trampoline})

@@ -5,12 +5,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from inspector.facts.leaks import DEADLY, OUTSIDE, Drift, KeptByC, Leaks, Verdict
+from inspector.facts.leaks import DEADLY, OUTSIDE, Drift, KeptByC, Leaks, Suspect, Verdict
 from inspector.facts.lost import LostObject
 from inspector.facts.unknown import Unknown
-from inspector.verdicts.leaks import confirmed, key, of_drifts
+from inspector.verdicts.leaks import added, confirmed, key, method_of, of_drifts
 
 _UNVISITED = ("field not visited", "type without tp_traverse")
+TO_ONE = "references to one "
+"""What grows where no object is left, but one more pointer to the same."""
+_MANY = 10
+"""Calls that each keep one more reference to the same object: more than a cache or a registry takes."""
 _NO_CALL = Unknown("no call lost it: the collector asks tp_traverse, and it leaves the field out")
 
 
@@ -48,7 +52,8 @@ def _is_of(row: KeptByC, cycles: Iterable[Drift]) -> bool:
 
 def _cycle(drift: Drift, lost: Iterable[LostObject]) -> LostObject | None:
     """How as many such objects as the runs left are lost in cycles, through one kind of field."""
-    rows = (row for row in lost if row.cause in _UNVISITED and row.type_name == drift.type_name)
+    some = lost if drift.fresh else ()
+    rows = (row for row in some if row.cause in _UNVISITED and row.type_name == drift.type_name)
     return next((row for row in rows if row.objects >= sum(drift.changes)), None)
 
 
@@ -92,13 +97,43 @@ def _shared(facts: Sequence[Leaks]) -> dict[tuple[object, ...], Verdict]:
 
 
 def with_growth(kept: Iterable[KeptByC], growing: Iterable[Drift]) -> tuple[KeptByC, ...]:
-    """The rows, with the growth of their type; a type without a row gets one."""
-    by_type = {drift.type_name: drift for drift in growing}
+    """The rows, with the growth of their type or of the references to one; what has no row gets one."""
+    by_name: dict[str, Drift] = {}
+    for drift in growing:
+        by_name[drift.type_name if drift.fresh else TO_ONE + drift.shown] = drift
+    to_one = {drift.type_name: name for name, drift in by_name.items() if not drift.fresh}
     rows = [
-        replace(row, growth=by_type.pop(row.object).changes) if row.object in by_type else row for row in kept
+        replace(row, object=to_one[row.object]) if row.objects == 1 and row.object in to_one else row
+        for row in kept
+    ]
+    rows = [
+        replace(row, growth=by_name.pop(row.object).changes) if row.object in by_name else row for row in rows
     ]
     rows += [
         KeptByC(name, drift.objects, next(iter(drift.owners), ""), "", drift.changes)
-        for name, drift in by_type.items()
+        for name, drift in by_name.items()
     ]
     return tuple(rows)
+
+
+def kept(suspects: Iterable[Suspect]) -> tuple[KeptByC, ...]:
+    """Objects whose references C memory explains: static data, a cache, a struct."""
+    groups: dict[tuple[str, str, str, int], int] = {}
+    for obj in suspects:
+        missing = obj.references - obj.certain_owners
+        if not obj.died and 0 < missing <= obj.possible_owners and added(obj) > 0:
+            more = _kept_more(obj, missing)
+            name = TO_ONE + obj.shown if more else obj.type_name
+            where = (name, obj.native_holder, method_of(obj), more)
+            groups[where] = groups.get(where, 0) + 1
+    return tuple(
+        KeptByC(name, count, holder, method, (more,) if more else ())
+        for (name, holder, method, more), count in groups.items()
+    )
+
+
+def _kept_more(obj: Suspect, in_memory: int) -> int:
+    """References that C memory took in many calls, as a list that is never emptied; 0 if it did not."""
+    each = obj.unbalanced_calls >= _MANY and obj.balance >= obj.unbalanced_calls
+    is_sure = obj.relation == "itself" and not obj.fresh and not obj.blurred and in_memory >= obj.balance
+    return obj.balance if each and is_sure else 0

@@ -93,8 +93,9 @@ def _unseen(fact: Leaks) -> str:
 def _grows(fact: Leaks) -> Iterator[Answer]:
     for row in fact.kept:
         if row.growth:
-            runs = f"{', '.join(f'{one:,}' for one in row.growth)} more after {len(row.growth)} runs"
-            yield answer("grows", f"What native code keeps grows: {row.object}, {runs}.", "leaks.kept")
+            numbers, runs = ", ".join(f"{one:,}" for one in row.growth), len(row.growth)
+            more = f"{numbers} more {f'after {runs} runs' if runs > 1 else 'by this code'}"
+            yield answer("grows", f"What native code keeps grows: {row.object}, {more}.", "leaks.kept")
             return
 
 

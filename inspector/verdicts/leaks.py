@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from inspector.facts.amounts import counted
-from inspector.facts.leaks import Dangling, Drift, Fault, KeptByC, Kind, Suspect, Touch, Verdict
+from inspector.facts.leaks import Dangling, Drift, Fault, Kind, Suspect, Touch, Verdict
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.leak_lines import OBTAINING, STEALING, may_have_lost, open_buffer
 
@@ -69,24 +69,13 @@ def key(verdict: Verdict) -> tuple[object, ...]:
     return verdict.kind, verdict.method, verdict.object.partition(" ")[0], place, verdict.stage
 
 
-def kept(suspects: Iterable[Suspect]) -> tuple[KeptByC, ...]:
-    """Objects whose references C memory explains: static data, a cache, a struct."""
-    groups: dict[tuple[str, str, str], int] = {}
-    for obj in suspects:
-        missing = obj.references - obj.certain_owners
-        if not obj.died and 0 < missing <= obj.possible_owners and _unexplained(obj) > 0:
-            where = (obj.type_name, obj.native_holder, _method(obj))
-            groups[where] = groups.get(where, 0) + 1
-    return tuple(KeptByC(name, count, holder, method) for (name, holder, method), count in groups.items())
-
-
 def _together(group: Sequence[Verdict]) -> Verdict:
     first = next((each for each in group if each.certain), group[0])
     objects, references = sum(each.objects for each in group), sum(each.references for each in group)
     return replace(first, objects=objects, references=references)
 
 
-def _unexplained(obj: Suspect) -> int:
+def added(obj: Suspect) -> int:
     """References that the traced code added, judged by refcounts alone."""
     return obj.balance if obj.balance else obj.references - (0 if obj.fresh else obj.baseline)
 
@@ -156,7 +145,7 @@ def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
     if obj.relation == "type" and not alone:  # the counts of several runs say more
         return None
     unexplained = obj.references - obj.certain_owners - obj.possible_owners
-    leaked = min(_unexplained(obj), unexplained)
+    leaked = min(added(obj), unexplained)
     shared = not obj.fresh and not obj.balance  # others take references too: only an exact count proves
     if leaked <= 0 or (shared and (obj.possible_owners or obj.borrowing or unexplained != leaked)):
         return None
@@ -170,7 +159,7 @@ def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
         (old := obj.borrowing, f"{counted(old, 'pointer')} on C stacks or in unknown memory may hold some"),
         (obj.possible_owners, f"{counted(obj.possible_owners, 'pointer')} in C memory may hold some"),
         (obj.disguised, f"{counted(obj.disguised, 'word')} in memory may lead to it in disguise"),
-        (shared and _unexplained(obj) > unexplained, "as many may have been lost before"),
+        (shared and added(obj) > unexplained, "as many may have been lost before"),
         (once, "an import runs once, and may keep it for good"),
         (
             not all(one.change or one.role != "outlived" for one in obj.touches),
@@ -178,7 +167,7 @@ def _of_unexplained(obj: Suspect, alone: bool) -> Verdict | None:
         ),
         # The attribute cache owns names that no search finds, and imports leave more of them.
         (is_name, "the interpreter's caches may hold it"),
-        (not _method(obj), "no call from Python created it"),
+        (not method_of(obj), "no call from Python created it"),
         (not obj.fresh and unexplained != leaked, "others were unexplained before"),
     )
     doubt = next((f"; {why}" for is_so, why in doubts if is_so), "")
@@ -284,7 +273,8 @@ def _last(touches: Sequence[Touch], roles: tuple[str, ...]) -> Touch | None:
     return next((touch for touch in reversed(touches) if touch.role in roles), None)
 
 
-def _method(obj: Suspect) -> str:
+def method_of(obj: Suspect) -> str:
+    """The first call that touched it; "" if none is known."""
     return next((touch.method for touch in obj.touches if touch.method), "")
 
 
@@ -299,7 +289,7 @@ def _made(
         references=count,
         conversion=made or _NOT_SEEN,
         stack=obj.touches,
-        method=made.method if made and made.method else _method(obj),
+        method=made.method if made and made.method else method_of(obj),
         rule=rule,
         cure=cure,
         reason=reason,

@@ -190,7 +190,8 @@ def _owners(verdict: Verdict) -> tuple[Span, ...]:
 
 
 def _grows(row: KeptByC) -> Line:
-    more = f"{', '.join(map(str, row.growth))} more after each of {len(row.growth)} runs"
+    runs = len(row.growth)
+    more = f"{', '.join(map(str, row.growth))} more{f' after each of {runs} runs' if runs > 1 else ''}"
     by = f", kept by {row.holder}" if row.holder else ""
     return Line("grows", text(f"{row.object}: {more}{by}", "warn"), link=f"{PAGE}#kept-on-purpose")
 

@@ -8,6 +8,7 @@ import pytest
 import specimens
 
 import inspector
+from inspector.objects.classes import type_module
 
 pytestmark = pytest.mark.core
 SOURCE = r"""
@@ -129,3 +130,32 @@ def test_an_object_that_lost_references_before_may_lose_one_again(boxes: Any) ->
         box[key]
     assert [one.certain for one in first.verdicts] == [True]
     assert [(one.kind, one.certain) for one in again.verdicts] == [("leaked", False)]
+
+
+NAMED = r"""
+#include <Python.h>
+#include <structmember.h>
+typedef struct { PyObject_HEAD PyObject *of; } Own; // as Cython's generators
+static PyMemberDef members[] = {{"__module__", T_OBJECT, offsetof(Own, of), 0}, {0}};
+static PyObject *call(PyObject *self, PyObject *args, PyObject *names) {
+    return PyBool_FromLong(PyList_New(0) != NULL);
+}
+static PyType_Slot slots[] = {{Py_tp_members, members}, {Py_tp_call, call}, {0}};
+static PyType_Spec spec = {"named.inner.Own", sizeof(Own), 0, Py_TPFLAGS_DEFAULT, slots};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "named", NULL, -1};
+PyMODINIT_FUNC PyInit_named(void) {
+    PyObject *module = PyModule_Create(&definition);
+    PyModule_AddObject(module, "Own", PyType_FromSpec(&spec));
+    return module;
+}
+"""
+
+
+def test_a_type_whose_instances_have_a_module_is_named_with_its_own() -> None:
+    module = specimens.build("named", NAMED)
+    own = module.Own()
+    with inspector.leaks("named") as found:
+        own()
+    assert [one.method for one in found] == ["named.inner.Own.tp_call"]
+    replaced = type("a.b", (), {"__module__": 5})
+    assert [type_module(one) for one in (module.Own, replaced)] == ["named.inner", ""]

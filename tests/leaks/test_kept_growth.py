@@ -121,3 +121,37 @@ def test_another_exception_gets_no_note(keeps: Any) -> None:
     with pytest.raises(ZeroDivisionError) as caught, inspector.leaks("keeps_more"):
         keeps.remember(1 / 0)
     assert not hasattr(caught.value, "__notes__")
+
+
+def growing(found: Any) -> list[tuple[str, tuple[int, ...]]]:
+    return [(row.object, row.growth) for row in found.kept if row.growth]
+
+
+def test_one_more_pointer_to_the_same_object_in_each_run_is_told(keeps: Any) -> None:
+    """As pybind11's keep_alive of what a property returns again and again."""
+    thing, mine = Thing(), []
+    found = inspector.leaks("keeps_more").run(lambda: keeps.keep(thing))
+    assert found.verdicts == () and growing(found) == [("references to one Thing", (1, 1, 1))]
+    for run in (lambda: mine.append(thing), lambda: keeps.remember(thing)):
+        assert not growing(inspector.leaks("keeps_more").run(run))
+
+
+@pytest.mark.parametrize(("calls", "told"), [(3, []), (30, [("references to one Thing", (30,))])])
+def test_many_calls_of_one_block_that_keep_the_same_object_are_told(
+    keeps: Any, calls: int, told: list[Any]
+) -> None:
+    thing = Thing()
+    with inspector.leaks("keeps_more") as found:
+        for _ in range(calls):
+            keeps.keep(thing)
+    assert found.verdicts == () and growing(found) == told
+    assert ("grows: references to one Thing, 30 more by this code." in repr(found.report)) == bool(told)
+
+
+def test_what_calls_of_one_block_hand_to_the_user_does_not_grow(keeps: Any) -> None:
+    thing, mine = Thing(), []
+    with inspector.leaks("keeps_more") as found:
+        for _ in range(30):
+            keeps.remember(thing)
+            mine.append([thing])
+    assert found.verdicts == () and not growing(found)

@@ -5,6 +5,8 @@ import json
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 import specimens
@@ -61,6 +63,24 @@ def test_a_module_whose_body_imports_another_extension_is_watched(tmp_path: Path
     code, told, _ = watched(tmp_path, "nested", NESTED, "import nested\nnested.lose()")
     assert code == 1 and "nested.lose loses a reference: the list that PyList_New" in " ".join(told.split())
     assert "nested: 1 function called 1x" in told
+
+
+def test_a_module_with_a_class_of_its_own_is_watched_and_that_class_runs_nothing() -> None:
+    """apsw's is one; type(module) is not the module type."""
+
+    class Own(ModuleType):
+        def __getattribute__(self, name: str) -> Any:
+            raise AssertionError(name)
+
+    module = specimens.build("nested", NESTED)
+    lose = module.lose
+    module.__class__ = Own
+    try:
+        with inspector.leaks("nested") as found:
+            lose()
+    finally:
+        object.__setattr__(module, "__class__", ModuleType)
+    assert [one.method for one in found] == ["nested.lose"]
 
 
 def test_a_module_that_works_while_another_is_imported_is_watched(tmp_path: Path) -> None:

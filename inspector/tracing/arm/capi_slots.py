@@ -22,6 +22,7 @@ from typing import Any, Final, Literal
 
 from inspector import _native
 from inspector.errors import InspectorError
+from inspector.objects.classes import module_names
 from inspector.tracing.arm.numpy_table import NumpyTable
 from inspector.tracing.arm.pointers import Pointers
 from inspector.tracing.arm.targets import COMPILED, LEFT_OUT, MOVES_STACKS, fits
@@ -220,7 +221,8 @@ def _files(
     whole = {package for package in whole if any(fits(package, pattern) for pattern in modules)}
     for name, module in list(sys.modules.items()):
         of_whole = name.partition(".")[0] in whole
-        if type(module) is ModuleType and (of_whole or any(fits(name, pattern) for pattern in by_name)):
+        is_module = module_names(module) is not None
+        if is_module and (of_whole or any(fits(name, pattern) for pattern in by_name)):
             places += _places_of(name, module)
     folders: list[str] = []
     for folder in sorted({f"{place}/" for place in places}):  # one within another follows it
@@ -231,11 +233,12 @@ def _files(
 
 def _places_of(name: str, module: ModuleType) -> list[Path]:
     """A package's folders, with what wheels put beside them (numpy.libs); another module's file."""
-    folders = vars(module).get("__path__")
+    names = module_names(module) or {}
+    folders = names.get("__path__")
     if folders is not None and any(name in compiled for compiled in COMPILED.values()):
         return [Path(folder).parent for folder in folders]
     if folders is not None:
         return [place for folder in folders for place in (Path(folder), Path(f"{folder}.libs"))]
-    file = vars(module).get("__file__")
+    file = names.get("__file__")
     is_native = isinstance(file, str) and not file.endswith((".py", ".pyc"))
     return [Path(str(file))] if is_native else []

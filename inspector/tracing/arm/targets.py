@@ -17,7 +17,7 @@ from weakref import ReferenceType
 
 from inspector import _native
 from inspector.errors import InspectorError
-from inspector.objects.classes import is_heap_type, type_bases, type_module, type_name
+from inspector.objects.classes import is_heap_type, module_names, type_bases, type_module, type_name
 from inspector.tracing.arm.roles import ACCESSORS, DESCRIPTORS, UNSEEN, compiled_by_cffi, role_of
 from inspector.tracing.arm.specialised import specialised
 from inspector.tracing.arm.type_files import (
@@ -131,8 +131,8 @@ class Targets:
         fresh = [  # over all modules: nothing is called that need not be
             name
             for name, module in list(sys.modules.items())
-            if type(module) is ModuleType
-            and (known := (id(module.__dict__), len(module.__dict__))) != walked(name)
+            if (space := module_names(module)) is not None
+            and (known := (id(space), len(space))) != walked(name)
             and known != passed(name)
         ]
         files: dict[str, list[type]] = by_file() if any(map(_library, fresh)) else {}
@@ -333,8 +333,7 @@ _kept: dict[tuple[tuple[str, ...], bool], Targets] = {}
 
 def _namespace(name: str) -> dict[str, Any] | None:
     """The names of an imported module; None for what stands in sys.modules without being one."""
-    module = sys.modules.get(name)
-    return vars(module) if type(module) is ModuleType else None
+    return module_names(sys.modules.get(name))
 
 
 def _library(name: str) -> str:
@@ -361,7 +360,7 @@ def _packages() -> list[str]:
     suffixes = tuple(importlib.machinery.EXTENSION_SUFFIXES)
     found = set()
     for name, module in list(sys.modules.items()):
-        file = vars(module).get("__file__") if type(module) is ModuleType else None
+        file = (module_names(module) or {}).get("__file__")
         if isinstance(file, str) and file.endswith(suffixes):
             found.add(_package(name))
     return sorted((found - sys.stdlib_module_names - LEFT_OUT) | ({"ctypes"} & {*sys.modules}))

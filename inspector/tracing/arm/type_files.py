@@ -8,12 +8,12 @@ only "Box" for many others, which therefore appear as builtins.
 import importlib.machinery
 import sys
 from collections.abc import Iterable
-from types import MethodDescriptorType, ModuleType
+from types import MethodDescriptorType
 from typing import Any, Final
 from weakref import ReferenceType, ref
 
 from inspector import _native
-from inspector.objects.classes import is_heap_type, type_flags
+from inspector.objects.classes import is_heap_type, module_names, type_flags
 
 _dict_of = type.__dict__["__dict__"].__get__
 _IMMUTABLE: Final = 1 << 8
@@ -26,7 +26,7 @@ def lies_in(kind: type, home: str, module: str) -> bool:
     """Whether the type is in the module's own file; for a `home`, its `__module__`, that names no module."""
     if home != "builtins" and not is_homeless(home):
         return False
-    file = vars(sys.modules[module]).get("__file__")
+    file = (module_names(sys.modules[module]) or {}).get("__file__")
     image = _native.image(_address(kind) or _origin(kind))
     return image is not None and isinstance(file, str) and image[0] == file
 
@@ -94,10 +94,10 @@ def subclasses(kinds: Iterable[type]) -> list[type]:
 def single(dotted: str) -> tuple[str, str, Any] | None:
     """(module, name in it, value) of "math.gcd" or "numpy.ndarray.copy"; None if it does not exist."""
     head, _, name = dotted.rpartition(".")
-    if type(sys.modules.get(head)) is ModuleType and name in (table := vars(sys.modules[head])):
+    if name in (table := module_names(sys.modules.get(head)) or {}):
         return head, name, table[name]
     module, _, kind = head.rpartition(".")
-    owner = vars(sys.modules[module]).get(kind) if module in sys.modules else None
+    owner = (module_names(sys.modules.get(module)) or {}).get(kind)
     if isinstance(owner, type) and name in _dict_of(owner):
         return module, f"{kind}.{name}", _dict_of(owner)[name]
     return None

@@ -105,8 +105,8 @@ static PyObject *targets_mark(PyObject *module, PyObject *unused) {
     uint64_t mark = 0;
     for (Py_ssize_t at = 0; PyDict_Check(modules) && PyDict_Next(modules, &at, &key, &value);) {
         mark = mixed(mixed(mark, (uintptr_t)key), (uintptr_t)value);
-        if (Py_IS_TYPE(value, &PyModule_Type)) {
-            PyObject *names = PyModule_GetDict(value); // borrowed
+        PyObject *names = PyModule_Check(value) ? PyModule_GetDict(value) : NULL; // borrowed
+        if (names) {
             mark = mixed(mixed(mark, (uintptr_t)names), (uint64_t)PyDict_GET_SIZE(names));
         }
     }
