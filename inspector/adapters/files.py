@@ -10,7 +10,7 @@ from inspector import _native
 from inspector.adapters.base import Adapter, type_name
 from inspector.adapters.beyond import Beyond, Counted
 from inspector.adapters.told import Layer, Told, attribute, field
-from inspector.facts.amounts import counted
+from inspector.facts.amounts import counted, size
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
 
@@ -77,6 +77,9 @@ class Files(Adapter):
         elif in_memory and type(x) is not io.BytesIO and not closed:
             words = f"Open, over a {type_name(type(_below(x)))}: its data is in memory."
         shared = _shared(x) if type(x) is io.BytesIO and not closed else ()
+        if shared and shared[0].title == "cow":
+            whole = size(shared[0].spans[0].bytes)
+            words = f"Shares its {whole} with the bytes that it was made of: the first write copies them."
         return Told((wrapper, *shared), in_words=words)
 
 
@@ -125,13 +128,13 @@ def _shared(x: io.BytesIO) -> tuple[Layer, ...]:
     found = _bytes(x)
     if found is None or not found[1]:
         return ()
-    content, size, references = found
+    content, length, references = found
     start = content + PAYLOAD
-    span = Range(Address(start), Address(start + size))
+    span = Range(Address(start), Address(start + length))
     title: Any = "cow" if references > 1 else "owned"
     would = ("a write copies",) if references > 1 else ()
     seen = (field("references of its bytes", references),)
-    return (Layer("buffer", f"bytes ({size:,},)", "computed", "heap", title, seen, would, (), (span,), 1),)
+    return (Layer("buffer", f"bytes ({length:,},)", "computed", "heap", title, seen, would, (), (span,), 1),)
 
 
 ADAPTER = Files()

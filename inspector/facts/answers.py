@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from inspector.facts.nothing import Nothing
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
@@ -35,6 +37,9 @@ class Answers:
     """The answers of one report, the most important first."""
 
     rows: tuple[Answer, ...]
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self.rows)
 
     def __repr__(self) -> str:
         return f"<Answers: {' '.join(row.text for row in self.rows) or 'none'}>"

@@ -150,6 +150,9 @@ def test_plain_objects_have_no_answer(x: Any) -> None:
     assert texts(inspector.inspect(x, name="x")) == []
 
 
+SHARED = bytes(3000)
+
+
 @pytest.mark.parametrize(
     ("x", "said"),
     [
@@ -163,6 +166,10 @@ def test_plain_objects_have_no_answer(x: Any) -> None:
         ),
         (np.nditer([np.arange(9), np.arange(9)]), "Goes over 2 arrays, which it keeps."),
         (io.StringIO("ten words " * 2), "Holds a text of 20 characters."),
+        (
+            io.BytesIO(SHARED),
+            "Shares its 3.0 kB with the bytes that it was made of: the first write copies them.",
+        ),
         (open(__file__), "Open; its data is in the file, apart from what is buffered."),  # noqa: SIM115
         (io.TextIOWrapper(io.BytesIO(b"text")), "Open, over a BytesIO: its data is in memory."),
         (type("Own", (bytes,), {})(b"text"), "Its bytes are shown by the buffer protocol, which runs code"),

@@ -19,7 +19,7 @@ Facts = Mapping[str, Any]
 
 SAID_BY: Final = {
     "large-base": ("keeps-base", "keeps-buffer", "keeps-graph"),
-    "shared-copy-on-write": ("write-copies",),
+    "shared-copy-on-write": ("write-copies", "state"),
 }
 """Finding -> the answer that says the same."""
 MILD: Final = ("shared-copy-on-write", "large-base")
