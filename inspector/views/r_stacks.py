@@ -1,6 +1,7 @@
 """Draws the hits of an R script: one stack a conversion, from the user's line through R's functions."""
 
 # SPDX-License-Identifier: MIT
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from inspector.facts.amounts import counted
@@ -8,27 +9,67 @@ from inspector.facts.stack import Argument, Frame, Hit, Hits
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Line, Prose, Span, text
 
-MOST = 4
-"""Stacks by default."""
+ROWS, WIDTH = 21, 68
+"""Rows of all stacks by default, and columns of one."""
 DOWN = ("py_to_r", "py_ref_to_r")
+WITHIN_TRY = ("tryCatchList", "tryCatchOne", "doTryCatch")
+"""What R's tryCatch consists of."""
 
 
 def r_stacks(fact: Hits) -> tuple[Block, ...]:
     """The stacks, each with its expression."""
     stacks = list(_stacks(fact.hits))
-    known = {_outermost(chain[-1]).line for chain in stacks}
-    where = f"{counted(len(stacks), 'conversion')} in {counted(len(known), 'line')}"
-    left = f"{counted(fact.at_startup, 'hit')} of start-up and output left out (--startup)"
-    made: list[Block] = [Prose(text(f"{where}; {left}."))]
-    for chain in stacks[:MOST]:
-        made += [_head(chain[-1]), *_rows(chain)]
-    if len(stacks) > MOST:
-        made.append(Line("", text(f"… {counted(len(stacks) - MOST, 'more conversion')} (--json)", "dim")))
-    if fact.dropped:
+    spent = next((place.says for place in fact.places if place.says.startswith("budget of ")), "")
+    made: list[Block] = [Prose(text(_found(stacks, fact.at_startup, bool(spent))))]
+    alike = _alike(stacks)
+    fitting = _fitting(alike)
+    for chains in sorted(alike[:fitting], key=lambda chains: chains[0][0].number):
+        made += [_head(chains[0][-1], len(chains)), *_rows(chains[0])]
+    if rest := alike[fitting:]:
+        left = f"{counted(sum(map(len, rest)), 'more conversion')} on {counted(len(rest), 'stack')}"
+        made.append(Line("", text(f"… {left} (--json)", "dim")))
+    if spent:
+        made.append(Line("dropped", text(f"{spent}; --budget records more", "warn")))
+    elif fact.dropped:
         made.append(Line("dropped", text(f"{fact.dropped:,} hits were counted and not recorded", "warn")))
     if fact.ended:
         made.append(Line("warn", text(fact.ended, "warn")))
     return tuple(made)
+
+
+def _found(stacks: list[list[Hit]], at_startup: int, is_part: bool) -> str:
+    known = {_outermost(chain[-1]).line for chain in stacks}
+    where = f"{counted(len(stacks), 'conversion')} in {counted(len(known), 'line')}"
+    left = f"{counted(at_startup, 'hit')} of start-up and output left out (--startup)"
+    return f"{'Recorded before the budget was spent: ' if is_part else ''}{where}; {left}."
+
+
+def _alike(stacks: list[list[Hit]]) -> list[list[list[Hit]]]:
+    """Conversions of one line through the same functions; each line's first ones before its others."""
+    found: dict[tuple[object, tuple[str, ...]], list[list[Hit]]] = {}
+    for chain in stacks:
+        names = tuple(frame.function for frame in _calls(chain[-1]))
+        found.setdefault((_outermost(chain[-1]).line, names), []).append(chain)
+    seen = Counter[object]()
+    rank = dict[object, int]()
+    for key in found:
+        rank[key] = seen[key[0]]
+        seen[key[0]] += 1
+    return [found[key] for key in sorted(found, key=rank.__getitem__)]
+
+
+def _fitting(alike: list[list[list[Hit]]]) -> int:
+    """How many stacks have room, at least one."""
+    used = 0
+    for at, chains in enumerate(alike):
+        used += 1 + sum(_height(row) for row in _rows(chains[0]))
+        if at and used > ROWS:
+            return at
+    return len(alike)
+
+
+def _height(row: Line) -> int:
+    return -(-sum(len(span.text) for span in (*row.spans, *row.right)) // WIDTH)
 
 
 def _outermost(hit: Hit) -> Frame:
@@ -59,16 +100,21 @@ def _is_inside(hit: Hit, outer: Hit) -> bool:
     return more > 0 and frames[more : more + 4] == around[:4]
 
 
-def _head(hit: Hit) -> Line:
+def _head(hit: Hit, times: int) -> Line:
     frame = _outermost(hit)
     place = "" if isinstance(frame.line, Unknown) else f"{frame.line}  "
     way = "Python → R" if hit.place in DOWN else "R → Python"
-    return Line("", (Span(place, "dim"), Span(frame.call or frame.function, "code")), text(way, "dim"))
+    return Line(
+        "",
+        (Span(place, "dim"), Span(frame.call or frame.function, "code")),
+        text(f"{way} ×{times:,}" if times > 1 else way, "dim"),
+    )
 
 
 def _rows(chain: list[Hit]) -> Iterator[Line]:
     frames = _calls(chain[-1])
     of_r = [frame.function for frame in reversed(frames) if frame.kind == "r"]
+    of_r = [name for name in of_r if name not in WITHIN_TRY]
     yield Line("R", text(" → ".join(dict.fromkeys(of_r)), "python"))
     inner = next(at for at, frame in enumerate(frames) if frame.kind == "r")
     left = list(chain)

@@ -449,14 +449,17 @@ def test_what_is_written_twice_has_its_own_line(tmp_path: Path) -> None:
 
 
 def test_arguments_are_shown_as_r_prints_them(tmp_path: Path) -> None:
-    lines = ("library(reticulate)", 'py_run_string("x = 1.0")', 'py$a <- c("one", NA, "NA")',
-             "py$b <- c(TRUE, NA)", "py$d <- c(1.5, NA, NaN, -Inf)", "py$e <- c(3L, NA, 5:7)")  # fmt: skip
-    (tmp_path / "args.R").write_text("\n".join((*lines, "")))
+    ready = ("library(reticulate)", 'py_run_string("x = 1.0")')
+    texts = ('py$a <- c("one", NA, "NA")', "py$b <- c(TRUE, NA)")
+    numbers = ("py$d <- c(1.5, NA, NaN, -Inf)", "py$e <- c(3L, NA, 5:7)")
     command = [str(Path(sys.executable).parent / "inspector"), "break", "--preset", "reticulate", "--"]
     environment = {**os.environ, "RETICULATE_PYTHON": sys.executable, "COLUMNS": "80"}
     given = {"capture_output": True, "text": True, "timeout": 250, "cwd": tmp_path, "env": environment}
-    done = subprocess.run([*command, reticulated.rscript(), "args.R"], **given)
-    found = re.findall(r"r_to_py_cpp\(x = (.*), convert", done.stdout)
+    found = []
+    for lines in (texts, numbers):
+        (tmp_path / "args.R").write_text("\n".join((*ready, *lines, "")))
+        done = subprocess.run([*command, reticulated.rscript(), "args.R"], **given)
+        found += re.findall(r"r_to_py_cpp\(x = (.*), convert", done.stdout)
     assert found == ['character(3) "one" NA "NA"', "logical(2) TRUE NA", "numeric(4) 1.5 NA NaN -Inf",
                      "integer(5) 3 NA 5 6 …"]  # fmt: skip
 
@@ -484,3 +487,45 @@ def test_the_two_stacks_of_the_article(tmp_path: Path) -> None:
     )
     assert second.startswith("R $<- → $<-.python.builtin.object → py_set_attr → py_set_attr_impl")
     assert "C++ r_to_py_cpp(x = numeric(1) 1, convert = TRUE)" in second
+
+
+MANY = """library(reticulate)
+py_run_string("x = 1.0")
+safe <- function() tryCatch(py$x, error = function(e) NULL)
+for (i in 1:5) a <- safe()
+p <- r_to_py(list(1, "a", TRUE, 2L))
+py$b <- 2
+for (i in 1:40) py$a <- i
+never <- py$x
+"""
+
+
+def test_the_same_stack_is_shown_once_and_a_spent_budget_is_said(tmp_path: Path) -> None:
+    (tmp_path / "many.R").write_text(MANY)
+    inspector = str(Path(sys.executable).parent / "inspector")
+    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable, "COLUMNS": "80"}
+
+    def seen(*options: str) -> str:
+        command = [
+            inspector,
+            "break",
+            "--preset",
+            "reticulate",
+            *options,
+            "--",
+            reticulated.rscript(),
+            "many.R",
+        ]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=250, cwd=tmp_path, env=environment
+        )
+        assert len(done.stdout.splitlines()) <= 26, done.stdout
+        return " ".join(done.stdout.split())
+
+    whole = seen()
+    assert "many.R:4 for (i in 1:5) a <- safe() Python → R ×5 R safe → tryCatch → $ →" in whole
+    assert whole.count("many.R:5") == 1 and "many.R:6 py$b <- 2 R → Python R" in whole
+    assert "budget" not in whole and "conversions in 5 lines;" in whole
+    part = seen("--budget", "230")
+    assert part.startswith("Recorded before the budget was spent: ") and "many.R:8" not in part
+    assert "budget of 230 hits reached" in part and "--budget records more" in part
