@@ -31,6 +31,7 @@ from inspector.objects.layouts.torch_tensors import (
     Tensor,
     storage,
     tensor,
+    words_at,
 )
 
 CDATA = 16
@@ -347,13 +348,11 @@ def _exporter(kept: Storage | None) -> Any:
     """The Python object that a foreign storage releases, if its type confirms that the word is one."""
     if kept is None or kept.deleter not in FOREIGN:
         return None
-    raw = _native.read(kept.exporter + 8, 8) if kept.exporter else None
     known = {id(kind) for kind in (bytes, bytearray, memoryview, mmap.mmap, array.array)}
     if numpy := sys.modules.get("numpy"):
         known.add(id(numpy.ndarray))
-    if raw is None or int.from_bytes(raw, "little") not in known:
-        return None
-    return ctypes.cast(kept.exporter, ctypes.py_object).value
+    held = next((one for one in (kept.exporter, kept.lender) if words_at(one, 2)[1] in known), 0)
+    return ctypes.cast(held, ctypes.py_object).value if held else None
 
 
 def lent(kept: Storage) -> tuple[bool, Any]:

@@ -212,6 +212,8 @@ def checkpointed(is_reentrant: bool) -> Any:
 
 KEPT |= {
     "reentrant checkpoint": lambda: checkpointed(True),
+    "DLPack": lambda: torch.from_dlpack(np.ones((500, 500))),
+    "DLPack without a version": lambda: torch.utils.dlpack.from_dlpack(np.ones((500, 500)).__dlpack__()),
     "packed as half": lambda: hooks_of(lambda x: x.half(), lambda x: x.float()),
     "packed for NumPy": lambda: hooks_of(lambda x: x.detach().numpy().copy(), torch.from_numpy),
     "packed in a tuple": lambda: hooks_of(lambda x: (3, x.detach().clone()), lambda x: x[1]),

@@ -74,6 +74,14 @@ class Storage:
         """Address of the Python object that a foreign block came from: captured by the deleter."""
         return words_at(self.context, 2)[1]
 
+    @property
+    def lender(self) -> int:
+        """Address of what a DLPack tensor's deleter releases (dlpack.h: manager_ctx); 0 if there is none."""
+        words = words_at(self.exporter, 7) if self.start else (0,) * 7
+        if words[0] & 0xFFFFFFFF == 1 and words[4] == self.start:
+            return words[1]
+        return words[6] if words[0] == self.start else 0
+
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
