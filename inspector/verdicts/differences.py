@@ -183,6 +183,16 @@ def native_growth(rows: Sequence[Grown], runs: int) -> Iterator[Answer]:
     yield answer("native-memory-grew", text, "difference.grew", certain=False, costs_bytes=total)
 
 
+def growth_of_program(libraries: Sequence[str]) -> Answer:
+    """What a program's native growth counts besides, and who tells the line: while references are counted,
+    allocations are not sampled.
+    """
+    text = "Around the calls, `with inspector.growth() as grew:` says which lines asked for it."
+    if libraries:
+        text = f"That counts what importing {listed(map(code, libraries), MOST_NAMED)} took. {text}"
+    return answer("growth-of-program", text, "difference.grew")
+
+
 def watched_growth(growth: Growth, pid: int, words: Mapping[str, str]) -> Answer:
     """Whether a watched process grew, how fast, and what most of that is, in `words` for each row."""
     change, seconds = growth.resident_bytes, growth.watched_ns / 1e9

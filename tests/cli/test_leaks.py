@@ -100,5 +100,7 @@ def test_native_memory_that_a_script_leaves_is_told(tmp_path: Path) -> None:
     path.write_text(GROWS)
     said = " ".join(inspector("leaks", str(path)).stdout.split())
     assert "Native memory grew by 6" in said and "MB more in blocks of C code, which no Python" in said
+    assert "Around the calls, with inspector.growth() as grew: says which lines" in said
+    assert "importing" not in said
     path.write_text("live = [bytes(1_000_000) for _ in range(40)]\n")
     assert "grew" not in inspector("leaks", str(path)).stdout

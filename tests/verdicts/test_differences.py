@@ -10,7 +10,7 @@ from inspector.facts.growth import Growth, GrowthSource
 from inspector.facts.heap import Difference, NameChange, NewHolder, TypeChange
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.growth import asked_for
-from inspector.verdicts.differences import answers, native_growth, watched_growth
+from inspector.verdicts.differences import answers, growth_of_program, native_growth, watched_growth
 
 
 def said(names: list[NameChange], heap: int = 0, resident: int = 0) -> list[str]:
@@ -125,6 +125,13 @@ def test_native_growth_is_told_by_run() -> None:
         "60 MB more in blocks of C code, which no Python object is known to hold."
     ]
     assert list(native_growth(rows[1:], 6)) == []
+
+
+def test_what_imports_took_is_said_by_library() -> None:
+    assert growth_of_program(["numpy", "torch"]).text.startswith(
+        "That counts what importing `numpy` and `torch` took. "
+    )
+    assert "importing `a`, `b`, `c` and 2 more took" in growth_of_program(list("abcde")).text
 
 
 def test_real_names() -> None:

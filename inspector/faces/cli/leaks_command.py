@@ -83,10 +83,10 @@ def _run_here(options: argparse.Namespace) -> Ran:
     found = leaks.leaks(*options.modules or ())
     found.strict = False
     memory()  # what its first use imports is no growth
-    before = memory()
+    before, modules = memory(), frozenset(sys.modules)
     with _no_silent_end(options.program):
         found, failure = run_within(found, options)
-        return with_program(found.report, before), found.fact, failure, lost_since()
+        return with_program(found.report, before, modules), found.fact, failure, lost_since()
 
 
 @contextmanager

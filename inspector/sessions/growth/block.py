@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from types import ModuleType
 
 from inspector.binaries.addresses import place
 from inspector.facts.account import Account, grown
@@ -16,7 +18,7 @@ from inspector.report import Report
 from inspector.sessions.growth.sampled import Sampled
 from inspector.sessions.memory import memory
 from inspector.verdicts.answers.growth import asked_for
-from inspector.verdicts.differences import LEAST_NATIVE_BYTES, native_growth
+from inspector.verdicts.differences import LEAST_NATIVE_BYTES, growth_of_program, native_growth
 
 
 class Grew:
@@ -67,11 +69,26 @@ def with_growth(report: Report, before: Account, runs: int, sampled: Sampled) ->
     return _told(report, (*native, *asked_for(found, runs)), found)
 
 
-def with_program(report: Report, before: Account) -> Report:
-    """The report on a whole program; last, which native memory is left, what imports took with it."""
+def with_program(report: Report, before: Account, modules: Collection[str]) -> Report:
+    """The report on a whole program; last, which native memory is left. `modules`: loaded before it ran."""
     native = tuple(native_growth(grown(before, memory()), 1))
+    if native:
+        native = (*native, growth_of_program(_libraries(modules)))
     rows = (*report.answers.rows, *native)
     return Report(report.name, report.facts | {"answers": Answers(rows)})
+
+
+def _libraries(before: Collection[str]) -> list[str]:
+    """The libraries of which a native module was imported since."""
+    new = [(name, module) for name, module in list(sys.modules.items()) if name not in before]
+    native = {name.partition(".")[0] for name, module in new if _file(module).endswith(".so")}
+    return sorted(native - sys.stdlib_module_names)
+
+
+def _file(module: object) -> str:
+    """Its file; of what is no plain module nothing is asked."""
+    found = vars(module).get("__file__") if type(module) is ModuleType else ""
+    return found if type(found) is str else ""
 
 
 def _told(report: Report, said: tuple[Answer, ...], found: Growth) -> Report:
