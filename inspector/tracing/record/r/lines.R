@@ -70,13 +70,14 @@ local({
         TRUE
     }
 
-    last <- NULL # (calls, number of the statement, what was said): a loop converts item after item by the same calls
+    # (calls, number of the statement, what was said): a loop goes there and back by the same calls
+    last <- list()
 
     function() {
         n <- sys.nframe() - 1L
         calls <- sys.calls()[seq_len(n)]
         at_statement <- if (is.function(statement)) statement() else 0L
-        if (identical(list(calls, at_statement), last[1:2], ignore.srcref = FALSE)) return(last[[3L]])
+        for (one in last) if (identical(list(calls, at_statement), one[1:2], ignore.srcref = FALSE)) return(one[[3L]])
         names <- vapply(calls, called, "")
         at <- n
         while (at > 0L && !own(sys.function(at))) at <- at - 1L
@@ -114,7 +115,8 @@ local({
                if (any(names %in% starts)) "starting" else ""),
              if (frame > at) sys.frame(frame)$dataframe else whole_object)
         of_object <- max(stamp, frame, given, sparse, 0L) > at || n > 1L && names[[n - 1L]] == "r_to_py.list"
-        last <<- if (!of_object && all(vapply(calls, names_all, NA))) list(calls, at_statement, said)
+        if (!of_object && all(vapply(calls, names_all, NA)))
+            last <<- c(list(list(calls, at_statement, said)), last[seq_len(min(length(last), 3L))])
         said
     }
 })
