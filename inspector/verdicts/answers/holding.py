@@ -59,7 +59,7 @@ def weight(facts: Facts) -> Iterator[Answer]:
         text = (
             f"More than {size(total)} in all{inside}: {counted(held.objects, 'object')} inside were counted."
         )
-    if held.behind_bytes >= max(total, LEAST_BEHIND_BYTES):
+    if not whole and held.behind_bytes >= max(total, LEAST_BEHIND_BYTES):  # with a graph, the total has it
         more = size(held.behind_bytes)
         text += f" While it lives, {more} more stay, which its arrays keep and do not show."
     alike = f"{said} " if (said := _one_for_all(held, found.length)) else ""
