@@ -124,6 +124,12 @@ def _word(address: int) -> int:
     return int.from_bytes(_native.read(address, WORD) or b"", "little")
 
 
+def shares_its_bytes(x: io.BytesIO) -> bool:
+    """Whether its first write copies: something else refers to its bytes object too."""
+    found = _bytes(x)
+    return found is not None and found[2] > 1
+
+
 def _shared(x: io.BytesIO) -> tuple[Layer, ...]:
     found = _bytes(x)
     if found is None or not found[1]:

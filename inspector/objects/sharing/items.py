@@ -1,6 +1,7 @@
 """What lists, dicts and plain values have in common: by identity or exact value, without running code."""
 
 # SPDX-License-Identifier: MIT
+import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice, product
@@ -12,6 +13,7 @@ from inspector.adapters.base import Elements
 from inspector.adapters.registry import adapter_of
 from inspector.facts.comparison import Values
 from inspector.facts.strides import is_contiguous
+from inspector.objects.classes import type_bases, type_module
 from inspector.objects.referents import is_full
 
 MOST_ITEMS = 100_000
@@ -31,7 +33,19 @@ def items(a: _native.Subject, b: _native.Subject, shown: bool) -> Values | None:
         return _compared(list(a.get().values()), list(b.get().values()))
     if len(kinds) == 1 and kinds <= set(_ATOMS):
         return _plain(a.get(), b.get(), shown)
-    return None
+    numbers = [_number(one.get()) for one in (a, b)]
+    return _plain(numbers[0], numbers[1], shown) if None not in numbers else None
+
+
+def _number(x: Any) -> Any:
+    """A number of Python's, also of a scalar of NumPy that has room for no more; else None."""
+    if type(x) in (int, float, complex, bool):
+        return x
+    np = sys.modules.get("numpy")
+    kinds = () if np is None else (np.number, np.bool_)
+    is_scalar = any(base is kind for kind in kinds for base in type_bases(type(x)))
+    item = x.item() if is_scalar and type_module(type(x)) == "numpy" else None
+    return item if type(item) in (int, float, complex, bool) else None
 
 
 def _compared(one: Any, other: Any) -> Values | None:

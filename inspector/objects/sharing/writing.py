@@ -1,8 +1,11 @@
 """What a write through an object does to bytes that it shares: by the rules of its library."""
 
 # SPDX-License-Identifier: MIT
+import io
+
 from inspector import _native
 from inspector.adapters.base import Column, type_name
+from inspector.adapters.files import shares_its_bytes
 from inspector.adapters.registry import adapter_of
 from inspector.facts.unknown import Unknown
 from inspector.objects.sharing.meetings import Blocks
@@ -19,6 +22,8 @@ def writing(subject: _native.Subject, blocks: Blocks, columns: tuple[Column, ...
     adapter = adapter_of(kind)
     library = adapter.library if adapter is not None else "?"
     readonly = {block.readonly for block in blocks}
+    if kind is io.BytesIO:
+        return "copies" if shares_its_bytes(subject.get()) else "in place"
     if library in NEVER or (library in IN_PLACE and readonly == {True}):
         return "refused"
     if library in IN_PLACE and readonly == {False}:

@@ -73,7 +73,7 @@ def contents(found: Comparison) -> Answer | None:
     if isinstance(values, Unknown) or found.sharing.overlap is False:
         return None
     if values.what == "values":
-        return _plain(found, values, left)
+        return _plain(found, values, kinds)
     if values.equal:
         count = (
             f"object{_sample(values)}" if values.total == 1 else f"{values.total:,} objects{_sample(values)}"
@@ -119,15 +119,13 @@ def _nested(found: Comparison, inside: Nested, kinds: str, kind: str) -> Answer:
     return answer("no-common-items", said, found, evidence, certain=certain, nothing=(nothing,))
 
 
-def _plain(found: Comparison, values: Values, kind: str) -> Answer:
+def _plain(found: Comparison, values: Values, kinds: str) -> Answer:
     """Two numbers or texts."""
     if values.equal:
-        return answer("equal-values", f"Two {kind} objects with equal values.", found, EVIDENCE[1:])
+        return answer("equal-values", f"{kinds} with equal values.", found, EVIDENCE[1:])
     pair = [text for text in (values.left, values.right) if text and len(text) <= MOST_TEXT]
     shown = f": {pair[0]} and {pair[1]}" if len(pair) == 2 else ""
-    return answer(
-        "different-values", f"Two {kind} objects with different values{shown}.", found, EVIDENCE[1:]
-    )
+    return answer("different-values", f"{kinds} with different values{shown}.", found, EVIDENCE[1:])
 
 
 def item(found: Comparison) -> Answer | None:
