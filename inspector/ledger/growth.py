@@ -148,9 +148,9 @@ def _explained(rows: list[_native.UnexplainedRow]) -> dict[int, Drift]:
 
 
 def _held(drift: Drift, owners: Iterable[Owner]) -> Drift:
-    """The drift of an object that C memory refers to ever more often; what does so most is its owner."""
+    """The drift of an object that C memory refers to ever more often; what does so often enough is named."""
     in_memory = [one for one in owners if not one.certain and one.kind not in BORROWING]
-    most = sorted(in_memory, key=lambda one: -one.references)[:1]
+    most = [one for one in in_memory if one.references >= sum(drift.changes)][:1]
     return replace(drift, kept=True, owners=tuple(map(said, most)))
 
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from types import BuiltinFunctionType, ClassMethodDescriptorType, GetSetDescriptorType, MethodDescriptorType
 from typing import Any, Final, NamedTuple
 
 from inspector import _native
 from inspector.facts.leaks import WatchedModule
-from inspector.objects.classes import module_names
+from inspector.objects.classes import module_names, type_module
 from inspector.tracing.arm.capi_slots import CapiSlots
 from inspector.tracing.arm.targets import CALLED_ASKEW, Targets, fits
 from inspector.tracing.arm.type_files import is_homeless
@@ -23,6 +24,10 @@ PASSED_BY: Final = "it was loaded past Python's import system, which announces n
 FULL: Final = "this process has used all its trampolines: ask in a new process"
 CALLBACK: Final = "weakref"
 """What `ledger_unhooked` tells for a function that a weak reference calls."""
+_CLASS_OF: Final[dict[type, Any]] = {
+    kind: vars(kind)["__objclass__"].__get__
+    for kind in (MethodDescriptorType, ClassMethodDescriptorType, GetSetDescriptorType)
+}
 _LEFT_NONE: Final = -1
 """Number of a callable for which no trampoline was left."""
 _MAKERS: Final = ("PyType_FromSpec", "PyType_FromModuleAndSpec", "PyCMethod_New")
@@ -140,9 +145,29 @@ def adopt(pattern: str, found: Targets, numbers: list[int]) -> None:
     """Add what living objects hold of a module's functions and types, and no module shows."""
     pairs = [pair for pair in zip(numbers, found.modules, strict=False) if fits(pair[1], pattern)]
     functions = {number for number, _ in pairs if number >= 0}
+    modules = list(dict.fromkeys(module for _, module in pairs))
     for name, one in _hidden(pattern, functions, found) if functions else ():
         if one is not None:
-            found.adopt(pairs[0][1], name, one)
+            found.adopt(_home(one, modules), name, one)
+
+
+def _home(one: Any, modules: list[str]) -> str:
+    """That of the modules in whose file a function is, or that the class says it is of; else the first."""
+    if type(one) is BuiltinFunctionType:
+        image = _native.image(_code_of(one))
+        files = ((module_names(sys.modules.get(name)) or {}).get("__file__") for name in modules)
+        own = (name for name, file in zip(modules, files, strict=True) if image and file == image[0])
+    else:
+        of_class = _CLASS_OF.get(type(one))
+        said = type_module(of_class(one) if of_class else one if issubclass(type(one), type) else type(one))
+        own = (name for name in modules if said and (name == said or name.endswith(f".{said}")))
+    return next(own, modules[0])
+
+
+def _code_of(function: BuiltinFunctionType) -> int:
+    """`m_ml->ml_meth` (Include/cpython/methodobject.h)."""
+    row = int.from_bytes(_native.read(id(function) + object.__basicsize__, 8) or b"", "little")
+    return int.from_bytes(_native.read(row + 8, 8) or b"", "little")
 
 
 def _hidden(pattern: str, functions: set[int], found: Targets) -> list[tuple[str, Any]]:

@@ -235,6 +235,16 @@ def test_what_lives_by_then_is_watched_though_no_module_shows_it() -> None:
         assert not found.fact.watched[0].unhooked
 
 
+def test_what_no_module_shows_has_the_name_of_the_module_whose_file_it_is_in() -> None:
+    specimens.imported("boxed.nested", specimens.library("nested", NESTED))
+    module = specimens.imported("boxed.of.hidden", specimens.library("hidden", HIDDEN))
+    function = module.out_of_sight()
+    with inspector.leaks("boxed") as found:
+        function([])
+    assert [one.method for one in found.certain] == ["boxed.of.hidden.kept"]
+    del sys.modules["boxed.nested"], sys.modules["boxed.of.hidden"]
+
+
 def test_what_no_module_shows_is_not_held_after_the_block() -> None:
     module = specimens.build("hidden", HIDDEN)
     table = [module.out_of_sight()]
