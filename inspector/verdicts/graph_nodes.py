@@ -37,7 +37,8 @@ def graphs(found: Nodes) -> Iterator[Answer]:
 
 def _name(one: GraphCall) -> str:
     times = f" × {one.calls:,}" if one.calls > 1 else ""
-    return f"{one.name} in line {one.line}{times}"
+    name = f"A{one.name[1:]}" if one.name.startswith("a ") else one.name  # it has none of its own
+    return f"{name} in line {one.line}{times}"
 
 
 def _sums(one: GraphCall) -> str:
