@@ -56,4 +56,8 @@ def test_a_column_that_is_replaced_is_not_its_old_elements() -> None:
 @pytest.mark.parametrize("line", ["r = t.to_dict()", "r = t.to_dict('list')"])
 def test_a_table_that_became_a_dict_is_copied(line: str) -> None:
     found = row(line)
-    assert (found.verdict, found.copied_bytes, found.reason) == ("copied", 800_000, "became 100,000 float")
+    assert (found.verdict, found.copied_bytes, found.reason) == (
+        "copied",
+        800_000,
+        "became 100,000 Python floats",
+    )

@@ -51,6 +51,12 @@ def _many(count: str, kind: str) -> str:
     return f"{count} {'' if kind in _OF_LIBRARIES else 'Python '}{kind}{several}"
 
 
+def into_items(value: Bound) -> str:
+    """Of a list or tuple made from the elements of an object."""
+    count, _, kind = value.became.partition(" ")
+    return f"became {_many(count, kind)}"
+
+
 def of_items(value: Bound) -> str:
     """Of a value made from a list or tuple."""
     count, _, kind = value.items.partition(" ")

@@ -14,7 +14,7 @@ from inspector.verdicts.statements.computing import computes
 from inspector.verdicts.statements.later import Writes
 from inspector.verdicts.statements.makers import makers, proved, returns_its_argument, telling
 from inspector.verdicts.statements.operators import by_weight, did_of, inside, maker, not_torchs, together
-from inspector.verdicts.statements.reasons import brief, narrows, of_items, of_parts
+from inspector.verdicts.statements.reasons import brief, into_items, narrows, of_items, of_parts
 from inspector.verdicts.statements.right_side import last_call
 from inspector.verdicts.statements.selections import selection
 
@@ -215,7 +215,7 @@ def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, b
         reason = f"the elements of {value.of}" if again else f"no byte of {value.beside}"
         return ("copied" if again else "new"), reason, value.compared_all or not again
     if value.became:
-        return "copied", f"became {value.became}", value.compared_all
+        return "copied", into_items(value), value.compared_all
     copied = [copy for copy in made if copy.verdict == "copied"]
     computed = [copy for copy in made if copy.verdict == "computed"]
     by_contract = any(copy.confidence == "certain" for copy in computed)
