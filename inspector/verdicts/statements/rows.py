@@ -4,6 +4,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from inspector.facts.conversion import ByteEvidence, Copy, Crossing, Loss, Materialized, Site
 from inspector.facts.statements import OBJECTS, Bound, Did, Inside, Operator, Statement, Written
@@ -42,6 +43,14 @@ class _Seen:
     operators: list[Operator] = field(default_factory=list)
     calls: int = 0
     ns: int | Unknown = 0
+
+
+class _Said(NamedTuple):
+    """What happened, why, and whether that is proved."""
+
+    did: Did
+    reason: str
+    certain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,48 +153,77 @@ def _bound(
     seen: _Seen, value: Bound, found: list[ByteEvidence], any_copied: bool, others: _Elsewhere
 ) -> Statement:
     """The row of a value. `found`: the calls whose result it is; `any_copied`: some call copied bytes."""
-    made = [copy for copy in telling(value, found) if not _is_by_the_way(seen.written, value, copy)]
-    if value.given_nothing:  # what a library copied or shared on the way were numbers of its own
-        made = [copy for copy in made if copy.verdict in ("computed", "made") or _names(seen.written, copy)]
-    did, reason, certain = _said(value, made, any_copied)
-    if did == "new values" and not value.values and not any(_names(seen.written, copy) for copy in made):
-        certain = certain and bool(value.items)  # a library's own result may have lain there, and be freed
-    by_operator = maker(value, seen.operators)
-    if by_operator is not None and (by_operator.did == "new" or not (value.values and value.compared_all)):
-        if did != did_of(by_operator):
-            did, reason, made = did_of(by_operator), by_operator.name, []
-        certain = did == "copied" or value.compared_all
-    chosen = selection(seen.written.text, value)
+    made = _of_operands(seen, value, found)
+    operator, chosen = maker(value, seen.operators), selection(seen.written.text, value)
+    said = _by_operator(value, _by_calls(seen, value, made, any_copied), operator)
     if chosen is not None:
-        did, reason, certain = "copied", f"elements of {chosen.of}, {chosen.how}", True
+        said = _Said("copied", f"elements of {chosen.of}, {chosen.how}", True)
         value = replace(value, of=chosen.of)
-    if chosen is None and value.values == "equal" and _computes(seen, value):
-        did, certain = "new values" if value.objects else did, False  # it may equal an operand: x ** 1
-    if value.items and did == "new values" and last_call(seen.written.text) in EMPTY:
-        did, reason = "new", ""
-    if chosen is None and did == "copied" and not certain and computes(seen.written.text, value):
-        did, reason, certain = "new values", "", True
-    where = (
-        others.line_of(value, seen)
-        if value.relation == "apart" and not (found or chosen or by_operator)
-        else ""
-    )
+    else:
+        said = _by_text(seen, value, said)
+    is_unmade = value.relation == "apart" and not (found or chosen or operator)
+    where = others.line_of(value, seen) if is_unmade else ""
     if where:
-        did = did if (value.values and certain) or did == "copied" else "new"
-        reason, certain = where, True
-    if did == "in place":
-        reason = f"by {value.by}" if value.by else ""
-    if did == "copied" and value.relation == "in place" and not value.beside:
-        value = replace(value, bytes=made[-1].copied_bytes)
+        is_known = (value.values and said.certain) or said.did == "copied"
+        said = _Said(said.did if is_known else "new", where, True)
+    if said.did == "in place":
+        said = said._replace(reason=f"by {value.by}" if value.by else "")
+    written = [copy.copied_bytes for copy in made if copy.verdict == "copied"]
+    if said.did == "copied" and value.relation == "in place" and written and not value.beside:
+        value = replace(value, bytes=written[-1])
+    return _counted(seen, value, found, said, others, is_elsewhere=bool(where))
+
+
+def _of_operands(seen: _Seen, value: Bound, found: list[ByteEvidence]) -> list[Copy]:
+    """What the calls did that made a value, as far as it speaks of what the statement was given."""
+    made = [copy for copy in telling(value, found) if not _is_by_the_way(seen.written, value, copy)]
+    if not value.given_nothing:
+        return made  # else what a library copied or shared on the way were numbers of its own
+    return [copy for copy in made if copy.verdict in ("computed", "made") or _names(seen.written, copy)]
+
+
+def _by_calls(seen: _Seen, value: Bound, made: list[Copy], any_copied: bool) -> _Said:
+    said = _Said(*_said(value, made, any_copied))
+    if said.did == "new values" and not value.values and not any(_names(seen.written, copy) for copy in made):
+        return said._replace(certain=said.certain and bool(value.items))  # a freed result may have lain there
+    return said
+
+
+def _by_operator(value: Bound, said: _Said, operator: Operator | None) -> _Said:
+    """What an operator of torch made is known, unless the values say it better."""
+    if operator is None or (operator.did != "new" and value.values and value.compared_all):
+        return said
+    if said.did != did_of(operator):
+        said = said._replace(did=did_of(operator), reason=operator.name)
+    return said._replace(certain=said.did == "copied" or value.compared_all)
+
+
+def _by_text(seen: _Seen, value: Bound, said: _Said) -> _Said:
+    """What is written there: an operator, a ufunc, a function that only takes a shape."""
+    if value.values == "equal" and _computes(seen, value):  # it may equal an operand: x ** 1
+        said = said._replace(did="new values" if value.objects else said.did, certain=False)
+    if value.items and said.did == "new values" and last_call(seen.written.text) in EMPTY:
+        said = said._replace(did="new", reason="")
+    if said.did == "copied" and not said.certain and computes(seen.written.text, value):
+        return _Said("new values", "", True)
+    return said
+
+
+def _counted(
+    seen: _Seen, value: Bound, found: list[ByteEvidence], said: _Said, others: _Elsewhere, is_elsewhere: bool
+) -> Statement:
+    """The row, with the bytes of all passes, and what to write instead of a copy that was not needed."""
     size = 0 if isinstance(value.bytes, Unknown) else value.bytes
     recorded = [one.times for one in found] if value.more or seen.written.loop else []
     times = max([value.times, *recorded])
     whole = value.bytes if isinstance(value.bytes, Unknown) else size // value.times * times
     part = value.shared_bytes if value.relation == "apart" and isinstance(value.shared_bytes, int) else 0
     known = part * times or whole
-    copied = 0 if did != "copied" or where or isinstance(known, Unknown) else known
-    shown = known if did == "copied" else whole
-    row = _row(seen.written, value.target, did, value.of, shown, copied, reason, certain, times)
+    copied = 0 if said.did != "copied" or is_elsewhere or isinstance(known, Unknown) else known
+    shown = known if said.did == "copied" else whole
+    row = _row(
+        seen.written, value.target, said.did, value.of, shown, copied, said.reason, said.certain, times
+    )
     by = [copy for copy in map(judged, found) if copy.verdict == "copied"] if copied else []
     needed = not copied or others.writes.after(value)
     other = "" if needed else instead(seen.written.text, by[-1] if by else None, value.what)
