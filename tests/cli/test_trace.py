@@ -72,3 +72,13 @@ def test_a_wrong_request_is_one_block(program: Path, words: tuple[str, ...]) -> 
     ran = inspector("trace", *words, cwd=program.parent)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.startswith("inspector: ") and "docs/messages.md#" in ran.stderr
+
+
+def test_a_module_beside_the_script_does_not_stand_in_for_one_of_pythons(tmp_path: Path) -> None:
+    """`html` and `difflib` are what the report imports, after the script has run."""
+    for name in ("html", "difflib"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError\n")
+    (tmp_path / "app.py").write_text("import numpy\na = numpy.arange(1000.0)\nb = a.copy()\n")
+    ran = inspector("trace", "--html", "page.html", "app.py", cwd=tmp_path)
+    assert ran.returncode == 0 and "8.0 kB copied by one line" in ran.stdout, ran.stderr
+    assert "a.copy()" in (tmp_path / "page.html").read_text()

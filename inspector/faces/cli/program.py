@@ -92,7 +92,13 @@ def _run(program: str, as_module: bool) -> None:
 
 @contextmanager
 def _arguments(program: str, arguments: Sequence[str], as_module: bool) -> Iterator[None]:
-    """Set sys.argv and sys.path[0] as `python` would."""
+    """Set sys.argv and sys.path[0] as `python` would; what is imported after the program, as for the report,
+    is not looked for beside it first: it may have a html.py."""
     sys.argv = [program, *arguments]
-    search_first(os.getcwd() if as_module else os.path.dirname(os.path.abspath(program)))  # noqa: PTH109, PTH100, PTH120
-    yield
+    folder = os.getcwd() if as_module else os.path.dirname(os.path.abspath(program))  # noqa: PTH109, PTH100, PTH120
+    search_first(folder)
+    try:
+        yield
+    finally:
+        if sys.path[:1] == [folder]:
+            sys.path.append(sys.path.pop(0))
