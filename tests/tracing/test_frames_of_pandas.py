@@ -55,5 +55,5 @@ def test_a_table_that_became_a_dict_is_copied(line: str) -> None:
     assert (found.verdict, found.copied_bytes, found.reason) == (
         "copied",
         800_000,
-        "became 100,000 Python floats",
+        "became 100,000 floats",
     )

@@ -431,7 +431,7 @@ def test_a_list_of_the_elements_is_a_copy_of_them(tmp_path: Path) -> None:
     assert (rows["a"].verdict, rows["a"].copied_bytes, rows["a"].reason) == (
         "copied",
         8_000,
-        "became 1,000 Python floats",
+        "became 1,000 floats",
     )
     assert not {"b", "c", "d"} & {name for name, row in rows.items() if row.verdict == "copied"}
     assert names["a"] == list(names["x"])
@@ -452,9 +452,9 @@ def test_a_list_of_a_part_or_of_rows_is_a_copy_of_them(tmp_path: Path) -> None:
     trace, names, _ = traced(LISTED, tmp_path)
     rows = {row.target: (row.copied_bytes, row.reason) for row in trace.statements.rows if row.copied_bytes}
     assert rows == {
-        "rows": (names["x"].nbytes, "became 600 Python floats"),
-        "column": (80, "became 20 Python floats"),
-        "turned": (160, "became 40 Python floats"),
+        "rows": (names["x"].nbytes, "became 600 floats"),
+        "column": (80, "became 20 floats"),
+        "turned": (160, "became 40 floats"),
     }
 
 

@@ -47,14 +47,17 @@ def _kind(side: str) -> str:
 
 
 def _many(count: str, kind: str) -> str:
-    several = "s" if count != "1" and not kind.endswith("s") else ""
-    return f"{count} {'' if kind in _OF_LIBRARIES else 'Python '}{kind}{several}"
+    return f"{count} {'' if kind in _OF_LIBRARIES else 'Python '}{_plural(count, kind)}"
+
+
+def _plural(count: str, kind: str) -> str:
+    return f"{kind}s" if count != "1" and not kind.endswith("s") else kind
 
 
 def into_items(value: Bound) -> str:
     """Of a list or tuple made from the elements of an object."""
     count, _, kind = value.became.partition(" ")
-    return f"became {_many(count, kind)}"
+    return f"became {count} {_plural(count, kind)}"
 
 
 def of_items(value: Bound) -> str:
