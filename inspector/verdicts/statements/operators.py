@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from inspector.facts.conversion import ByteEvidence, Copy, Value
+from inspector.facts.conversion import ByteEvidence, Confidence, Copy, Value
 from inspector.facts.statements import Bound, Did, Inside, Operator
 from inspector.verdicts.copies import judged
 
@@ -63,10 +63,12 @@ def _said(copy: Copy, seen: ByteEvidence, operators: Sequence[Operator]) -> Copy
     by = [one for one in of_line if one.did != "in place" and made.spans[0].address in one.starts]
     if not by or did_of(by[-1]) == _WORDS[copy.verdict]:
         return copy
+    one_did = len({one.did for one in by}) == 1  # else memory was used again within the line
+    sure: Confidence = "certain" if one_did else "likely"
     if by[-1].did == "copied":
-        return replace(judged(replace(seen, sample="equal")), confidence="certain")
+        return replace(judged(replace(seen, sample="equal")), confidence=sure)
     computed = judged(replace(seen, sample="different"))
-    return replace(computed, confidence="certain", reason=f"{by[-1].name} computes its elements")
+    return replace(computed, confidence=sure, reason=f"{by[-1].name} computes its elements")
 
 
 _WORDS: Final[dict[str, Did]] = {"copied": "copied", "computed": "new values"}
