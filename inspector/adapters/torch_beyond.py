@@ -152,7 +152,7 @@ def leads_to_no_graph(address: int) -> bool:
     if kind in _LEAVES:
         return True
     if kind == id(tuple):
-        count = words_at(address, CDATA_WORD + 1)[CDATA_WORD]
+        count = words_at(address, 3)[2]  # ob_size
         return count <= MOST_PACKED and all(map(leads_to_no_graph, words_at(address + 24, count)))
     if kind == id(getattr(sys.modules.get("numpy"), "ndarray", None)):
         base = words_at(address, ARRAY_BASE + 1)[ARRAY_BASE]
@@ -160,8 +160,13 @@ def leads_to_no_graph(address: int) -> bool:
     return kind == id(sys.modules["torch"].Tensor) and not _has_graph(address)
 
 
+def cdata(address: int) -> int:
+    """The C++ object of one of torch's Python objects."""
+    return words_at(address, CDATA_WORD + 1)[CDATA_WORD]
+
+
 def _has_graph(address: int) -> bool:
-    found = tensor(words_at(address, CDATA_WORD + 1)[CDATA_WORD])
+    found = tensor(cdata(address))
     of = torch_nodes.meta(found.autograd) if found is not None and found.autograd else None
     if found is None or of is None:
         return found is None or bool(found.autograd)

@@ -4,12 +4,12 @@
 from collections.abc import Iterable
 from typing import Final
 
-from inspector.adapters.torch_beyond import CDATA_WORD
+from inspector.adapters.torch_beyond import cdata
 from inspector.facts.autograd import Autograd, SavedTensor
 from inspector.facts.unknown import Unknown
 from inspector.objects.layouts.torch_dtypes import dtype_name
 from inspector.objects.layouts.torch_nodes import LEAF, PYTHON, Node, Saved, held_by_hooks, meta, node
-from inspector.objects.layouts.torch_tensors import Tensor, class_of, tensor, words_at
+from inspector.objects.layouts.torch_tensors import Tensor, class_of, tensor
 
 MOST_NODES: Final = 200_000
 MOST_SAVED: Final = 8
@@ -86,9 +86,8 @@ def _saved(found: list[Node]) -> tuple[list[SavedTensor], int]:
 def _tensor_of(saved: Saved) -> int:
     """Address of what was saved; of what hooks made a tensor of, that one; 0 of anything else."""
     held = held_by_hooks(saved.hook)[2:] if saved.hook else ()
-    if held and class_of(words_at(held[0], CDATA_WORD + 1)[CDATA_WORD]).endswith("TensorImpl"):
-        return words_at(held[0], CDATA_WORD + 1)[CDATA_WORD]
-    return saved.tensor
+    made = cdata(held[0]) if held else 0
+    return made if made and class_of(made).endswith("TensorImpl") else saved.tensor
 
 
 def _called(one: Node) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from inspector import _native
 from inspector.facts.leaks import WatchedModule
-from inspector.objects.classes import module_names, type_module
+from inspector.objects.classes import module_file, module_names, type_module
 from inspector.tracing.arm.capi_slots import CapiSlots
 from inspector.tracing.arm.targets import CALLED_ASKEW, Targets, fits
 from inspector.tracing.arm.type_files import is_homeless
@@ -155,8 +155,7 @@ def _home(one: Any, modules: list[str]) -> str:
     """That of the modules in whose file a function is, or that the class says it is of; else the first."""
     if type(one) is BuiltinFunctionType:
         image = _native.image(_code_of(one))
-        files = ((module_names(sys.modules.get(name)) or {}).get("__file__") for name in modules)
-        own = (name for name, file in zip(modules, files, strict=True) if image and file == image[0])
+        own = (name for name in modules if image and module_file(sys.modules.get(name)) == image[0])
     else:
         of_class = _CLASS_OF.get(type(one))
         said = type_module(of_class(one) if of_class else one if issubclass(type(one), type) else type(one))
@@ -175,8 +174,7 @@ def _hidden(pattern: str, functions: set[int], found: Targets) -> list[tuple[str
     addresses = [_native.calls_function(number) for number in functions]
     places = list(zip(found.callables, found.modules, strict=True))
     fitting = {module for _, module in places if not pattern or fits(module, pattern)}
-    spaces = (module_names(sys.modules.get(module)) or {} for module in fitting)
-    files = {space.get("__file__") for space in spaces}
+    files = {module_file(sys.modules.get(module)) for module in fitting}
     inside = [one for one in addresses if (image := _native.image(one)) is not None and image[0] in files]
     own = {id(one) for one, module in places if module in fitting}
     types = [kind for kind in found.types if id(kind) in own]

@@ -43,9 +43,15 @@ def _module_in_name(kind: type) -> str:
 
 def module_names(value: Any) -> dict[str, Any] | None:
     """The namespace of a module, also of one with a class of its own, whose code does not run; else None."""
-    is_module = type(value) is ModuleType or ModuleType in type_bases(type(value))
+    is_module = type(value) is ModuleType or any(base is ModuleType for base in type_bases(type(value)))
     names: dict[str, Any] | None = _NAMES.__get__(value) if is_module else None
     return names
+
+
+def module_file(value: Any) -> str | None:
+    """The `__file__` of a module, read as `module_names` does; None if it has none."""
+    found = (module_names(value) or {}).get("__file__")
+    return found if type(found) is str else None
 
 
 def type_bases(kind: type) -> tuple[type, ...]:

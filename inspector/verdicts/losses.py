@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from inspector.facts.conversion import CONSTRUCTED, Loss, LossEvidence
+from inspector.facts.memory import Range
 from inspector.facts.statements import Bound, Named
 
 CONVERTERS = frozenset(
@@ -79,7 +80,9 @@ class _Inside:
         every = [one for named in given for one in named.ranges]
         every += [one for value in bound for one in value.ranges]
         self._whole = {(one.start, one.stop) for one in every}
-        self._bound = [(one.file, one.line, place) for one in bound for place in one.ranges]
+        self._bound: dict[tuple[str, int], list[Range]] = {}
+        for one in bound:
+            self._bound.setdefault((one.file, one.line), []).extend(one.ranges)
 
     def has(self, item: LossEvidence) -> bool:
         """Not where the statement names the function, nor where all that it named is not known.
@@ -91,7 +94,7 @@ class _Inside:
         own = self._lines.get((str(site.file), site.line)) if isinstance(site.line, int) else None
         if not item.places or own is None or re.search(rf"\b{re.escape(function)}\b", site.text):
             return False
-        made = [place for file, line, place in self._bound if (file, line) == (own.file, own.line)]
+        made = self._bound.get((own.file, own.line), [])
         return not any(
             (one.start, one.stop) in self._whole
             or any(each.start < one.stop and one.start < each.stop for each in (*own.ranges, *made))

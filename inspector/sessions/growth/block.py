@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
-from types import ModuleType
 
 from inspector.binaries.addresses import place
 from inspector.facts.account import Account, grown
@@ -13,6 +12,7 @@ from inspector.facts.answers import Answer, Answers
 from inspector.facts.growth import Growth, GrowthSource
 from inspector.facts.native import Place
 from inspector.objects.call_site import is_users
+from inspector.objects.classes import module_file
 from inspector.objects.probes.account import accounted
 from inspector.report import Report
 from inspector.sessions.growth.sampled import Sampled
@@ -81,14 +81,8 @@ def with_program(report: Report, before: Account, modules: Collection[str]) -> R
 def _libraries(before: Collection[str]) -> list[str]:
     """The libraries of which a native module was imported since."""
     new = [(name, module) for name, module in list(sys.modules.items()) if name not in before]
-    native = {name.partition(".")[0] for name, module in new if _file(module).endswith(".so")}
+    native = {name.partition(".")[0] for name, one in new if (module_file(one) or "").endswith(".so")}
     return sorted(native - sys.stdlib_module_names)
-
-
-def _file(module: object) -> str:
-    """Its file; of what is no plain module nothing is asked."""
-    found = vars(module).get("__file__") if type(module) is ModuleType else ""
-    return found if type(found) is str else ""
 
 
 def _told(report: Report, said: tuple[Answer, ...], found: Growth) -> Report:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from weakref import ReferenceType, ref
 
 from inspector import _native
-from inspector.objects.classes import is_heap_type, module_names, type_flags
+from inspector.objects.classes import is_heap_type, module_file, module_names, type_flags
 
 _dict_of = type.__dict__["__dict__"].__get__
 _IMMUTABLE: Final = 1 << 8
@@ -26,9 +26,8 @@ def lies_in(kind: type, home: str, module: str) -> bool:
     """Whether the type is in the module's own file; for a `home`, its `__module__`, that names no module."""
     if home != "builtins" and not is_homeless(home):
         return False
-    file = (module_names(sys.modules[module]) or {}).get("__file__")
     image = _native.image(_address(kind) or _origin(kind))
-    return image is not None and isinstance(file, str) and image[0] == file
+    return image is not None and image[0] == module_file(sys.modules[module])
 
 
 def is_of(kind: type, file: str) -> bool:
