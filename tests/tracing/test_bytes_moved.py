@@ -12,6 +12,7 @@ import one_line
 import pytest
 
 pytestmark = pytest.mark.core
+LIBRARIES = pytest.mark.libraries
 N = 100_000
 """Bytes of x and of m."""
 SETUP = """
@@ -133,9 +134,9 @@ def test_of_a_table_only_the_columns_that_are_an_operands_are_copied() -> None:
         "np.save(f, x)",
         "x.tofile(f)",
         "pickle.dump(x, f)",
-        "h['a'] = x",
-        "h.create_dataset('b', data=x)",
-        "z[:] = x",
+        pytest.param("h['a'] = x", marks=LIBRARIES),
+        pytest.param("h.create_dataset('b', data=x)", marks=LIBRARIES),
+        pytest.param("z[:] = x", marks=LIBRARIES),
     ],
 )
 def test_an_array_that_is_written_to_a_file_is_copied_there(line: str, tmp_path: Path) -> None:
