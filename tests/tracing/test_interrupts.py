@@ -9,6 +9,7 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -102,6 +103,20 @@ def test_progress_is_told_while_it_runs_and_is_no_part_of_it() -> None:
     assert {call.name for call in trace.calls} == {"math.gcd"}
     time.sleep(0.6)
     assert len(heard) == told
+
+
+def test_the_thread_that_tells_of_progress_is_none_that_the_program_counts() -> None:
+    """gevent worked otherwise, or hung, where `threading` knew it; a forked child does not wait for it."""
+    before, heard = threading.active_count(), list[int]()
+    with inspector.trace("math", told=lambda records, seconds: heard.append(records)):
+        during = threading.active_count()
+        child = os.fork()
+        while child and not heard:
+            time.sleep(0.1)
+    if not child:
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert during == before
 
 
 def run_on_terminal(path: Path, stop_when: bytes) -> tuple[int, bytes, bytes]:
