@@ -5,7 +5,8 @@ asked only of what a conversion may have emptied. Objects in a column are not as
 """
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, NamedTuple
 
 from inspector.adapters.base import type_module, type_name
@@ -43,18 +44,39 @@ def text(x: Any, column: str, row: int) -> str:
     values = next(held for name, held in _columns(library, x) if name == column)
     one = values.iloc[row] if hasattr(values, "iloc") else values[row]
     plain = one.as_py() if library == "pyarrow" else one
+    if are_decimals((plain,)):
+        return str(plain)
     return repr(plain) if type(plain) in _PLAIN else type_name(type(plain))
 
 
 def column(x: Any, name: str) -> Any:
-    """The numbers of a column without nulls, as NumPy's array; None for other elements."""
+    """The numbers or times of a column without nulls, as NumPy's array, of Decimals a sample; None for other
+    elements."""
     library = _library(x)
     values = next(held for own, held in _columns(library, x) if own == name)
+    if str(getattr(values, "dtype", getattr(values, "type", ""))).lower().startswith(("decimal", "object")):
+        return _some_decimals(library, values)
     if library == "pyarrow" and not hasattr(values, "chunks"):
         found = values.to_numpy(zero_copy_only=False)
     else:
         found = values.to_numpy()
-    return found if type(found).__name__ == "ndarray" and found.dtype.kind in "iuf" else None
+    return found if type(found).__name__ == "ndarray" and found.dtype.kind in "iufM" else None
+
+
+def are_decimals(some: Iterable[Any]) -> bool:
+    """Whether all of these are Decimals, and none of a subclass."""
+    found = sys.modules.get("decimal")
+    return found is not None and {found.Decimal}.issuperset(map(type, some))
+
+
+def _some_decimals(library: str, values: Any) -> Any:
+    step = step_of(len(values))
+    if library == "pandas":
+        some = values.iloc[::step].to_numpy()
+    else:
+        found = values.gather_every(step).to_list() if library == "polars" else values[::step].to_pylist()
+        some = sys.modules["numpy"].array(found, object)
+    return some if are_decimals(some) else None
 
 
 def _library(x: Any) -> str:
@@ -87,7 +109,7 @@ def _mask(library: str, values: Any) -> Any:
     if library == "pyarrow":
         found = values.is_null()
         return found.to_numpy(**({} if hasattr(found, "chunks") else {"zero_copy_only": False}))
-    if values.dtype == object and not _PLAIN.issuperset(map(type, values)):
+    if values.dtype == object and not _PLAIN.issuperset(map(type, values)) and not are_decimals(values):
         return None
     found = values.isna()
     return getattr(found, "to_numpy", lambda: found)()
@@ -109,8 +131,12 @@ def cast(before: Any, after: Any) -> Cast | None:
 
     if before.dtype == after.dtype:
         return None
-    step = max(len(before) // MOST_COMPARED, 1)
+    step = step_of(len(after))
+    if before.dtype.kind == "O":
+        return _of_decimals(before, after[::step], step)
     some, made = before[::step], after[::step]
+    if "M" in some.dtype.kind + made.dtype.kind:
+        return _of_times(some, made, step)
     with np.errstate(all="ignore"):
         if not np.array_equal(some.astype(made.dtype), made, equal_nan=made.dtype.kind == "f"):
             return None
@@ -122,6 +148,41 @@ def cast(before: Any, after: Any) -> Cast | None:
     first = int(lost[0])
     told = (repr(some[first].item()), repr(made[first].item()), first * step, len(lost))
     return Cast(rule, told, len(some), float(errors.max()) if rule == "precision" else 0.0)
+
+
+def step_of(count: int) -> int:
+    """Of so many elements every which one is compared."""
+    return max(count // MOST_COMPARED, 1)
+
+
+def _of_times(some: Any, made: Any, step: int) -> Cast | None:
+    """Times in a coarser unit: what is left of each is its beginning."""
+    if some.dtype.kind != made.dtype.kind or not (some.astype(made.dtype) == made).all():
+        return None
+    lost = (made.astype(some.dtype) != some).nonzero()[0]
+    if not len(lost):
+        return None
+    first = int(lost[0])
+    return Cast("fraction", (str(some[first]), str(made[first]), first * step, len(lost)), len(some), 0.0)
+
+
+def _of_decimals(some: Any, made: Any, step: int) -> Cast | None:
+    """Decimals as floats, each of which is the number that Python writes for it, or as integers."""
+    to = {"f": float, "i": int, "u": int}.get(made.dtype.kind)
+    if to is None or len(some) != len(made) or not are_decimals(some) or not all(map(_is_finite, some)):
+        return None
+    if [made.dtype.type(to(one)) for one in some] != list(made):
+        return None
+    lost = [at for at, one in enumerate(made.tolist()) if type(some[at])(repr(one)) != some[at]]
+    if not lost:
+        return None
+    first = lost[0]
+    told = (str(some[first]), repr(made[first].item()), first * step, len(lost))
+    return Cast("precision" if to is float else "fraction", told, len(some), 0.0)
+
+
+def _is_finite(one: Any) -> bool:
+    return bool(one.is_finite())
 
 
 def _rule(was: Any, now: Any) -> Rule:

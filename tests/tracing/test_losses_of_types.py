@@ -14,6 +14,7 @@ import one_line
 import pytest
 
 from inspector.facts.conversion import Loss
+from inspector.sessions.statements.frames import raised_by_user
 
 core = pytest.mark.core
 libraries = pytest.mark.libraries
@@ -219,3 +220,77 @@ def test_polars_truncates_dates_where_it_is_asked_to() -> None:
 def test_torch_fills_with_a_number_cut() -> None:
     loss, _ = told("import torch", "r = torch.full((3,), 1.5, dtype=torch.int)")
     assert (loss.before, loss.after, loss.lost) == ("1.5", "1", 3)
+
+
+DECIMALS = (
+    "import decimal\nimport pandas as pd\nimport polars as pl\nimport pyarrow as pa\n"
+    "d = [decimal.Decimal(one) for one in ('0.1', '12345678901234567890.123456789', '3')]\n"
+)
+TIMES = (
+    "import numpy as np\nimport polars as pl\n"
+    "t = np.array([1_700_000_000_123_456_789, 0, -1, 1_700_000_000_000_000_000], 'M8[ns]')\n"
+    "s = pl.Series('t', t)\nf = pl.DataFrame({'t': t})\n"
+)
+
+
+@libraries
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        ("x = pd.Series(d)", "r = x.astype(float)"),
+        ("x = pd.DataFrame({'p': d, 'q': 1})", "r = x.astype({'p': 'f8'})"),
+        ("x = pd.Series(d)", "r = pd.to_numeric(x)"),
+        ("x = pa.array(d)", "r = x.cast(pa.float64())"),
+        ("x = pl.Series(d)", "r = x.cast(pl.Float64)"),
+        ("x = np.zeros(3)", "r = np.array(d, dtype=float)"),
+    ],
+)
+def test_decimals_that_became_floats_have_lost_digits(more: str, line: str) -> None:
+    loss, space = told(DECIMALS + more, line)
+    assert (loss.rule, loss.lost) == ("precision", 1)
+    assert (loss.before, loss.after) == (str(space["d"][1]), repr(float(space["d"][1])))
+
+
+@libraries
+@pytest.mark.parametrize(
+    "line",
+    [
+        "r = pd.Series(d[::2]).astype(float)",
+        "r = pd.Series(d[::2]).astype(int)",
+        "r = np.array(d[::2], dtype=float)",
+        "r = pd.Series(d).astype(str)",
+        "r = pd.Series(d) * 2",
+        "r = np.array([d[0], 1], dtype=float)",
+        "r = np.array([decimal.Decimal('NaN'), d[0]], dtype=float)",
+    ],
+)
+def test_decimals_that_keep_their_digits_are_no_loss(line: str) -> None:
+    assert ran(DECIMALS, line)[0].losses == ()
+
+
+@libraries
+@pytest.mark.parametrize(
+    ("line", "lost", "after"),
+    [
+        ("r = s.cast(pl.Date)", 3, "2023-11-14"),
+        ("r = s.cast(pl.Datetime('ms'))", 2, "2023-11-14T22:13:20.123"),
+        ("r = s.dt.cast_time_unit('us')", 2, "2023-11-14T22:13:20.123456"),
+        ("r = f.with_columns(pl.col('t').cast(pl.Date))", 3, "2023-11-14"),
+    ],
+)
+def test_times_of_polars_that_were_cut(line: str, lost: int, after: str) -> None:
+    loss, _ = told(TIMES, line)
+    assert (loss.rule, loss.lost, loss.after) == ("fraction", lost, after)
+    assert loss.before == "2023-11-14T22:13:20.123456789"
+
+
+@libraries
+def test_an_error_of_a_librarys_compiled_code_is_no_users() -> None:
+    """Cython names its frames by a path that no package has: the tool's own question ended the program."""
+    import pyarrow as pa
+
+    with pytest.raises(TypeError) as raised:
+        pa.array([1]).take(range(1))
+    error = raised.value
+    assert error.__traceback__ is not None and raised_by_user(error)  # this line
+    assert not raised_by_user(error.with_traceback(error.__traceback__.tb_next))

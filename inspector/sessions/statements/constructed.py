@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from inspector.adapters.base import type_module
-from inspector.adapters.columns import MOST_COMPARED, cast
+from inspector.adapters.columns import MOST_COMPARED, are_decimals, cast
 from inspector.facts.conversion import CONSTRUCTED, Loss
 from inspector.facts.statements import Written
 from inspector.sessions.statements import values
@@ -46,7 +46,7 @@ def given(written: Written, frame: FrameType) -> Given | None:
         return None
     found = read[0] if len(read) == 1 else np.concatenate(read)
     step = max(found.size // MOST_COMPARED, 1)
-    return Given(found[::step].copy(), step, found.size) if found.dtype.kind in NUMBERS else None
+    return Given(found[::step].copy(), step, found.size) if found.dtype.kind in (*NUMBERS, "O") else None
 
 
 def _is_ctypes(function: ast.expr, frame: FrameType) -> bool:
@@ -107,4 +107,6 @@ def _numbers(held: Any, np: Any) -> Any:
         return np.concatenate([_numbers(one, np) for one in held]) if held else np.empty(0)
     if type(held) in (int, float):
         return np.array([held])
+    if are_decimals((held,)):
+        return np.array([held], object)
     return array_of(held, np).ravel()

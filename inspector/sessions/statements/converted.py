@@ -13,7 +13,7 @@ from inspector.facts.statements import Written
 from inspector.facts.unknown import Unknown
 
 _CONVERTS: Final = re.compile(
-    r"\b(cast|astype|convert_dtypes|to_numeric|to_datetime|to_timedelta|to_integer|to_decimal|to_date|to_time"
+    r"\b(cast|astype|cast_time_unit|convert_dtypes|to_numeric|to_datetime|to_timedelta|to_integer|to_decimal|to_date|to_time"
     r"|strptime|Categorical)\("
 )
 _OTHERS: Final = re.compile(

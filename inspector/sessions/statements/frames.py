@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from opcode import opmap
-from types import FrameType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Final
 
 from inspector.adapters.base import type_module
@@ -13,6 +13,8 @@ from inspector.sessions.statements import values
 _MAY_WAIT: Final = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 _YIELD: Final = opmap["YIELD_VALUE"]
 _RESUME: Final = opmap["RESUME"]
+_EMPTY: Final = 6
+"""Bytes of code that PyCode_NewEmpty makes."""
 
 
 def is_generated(frame: FrameType) -> bool:
@@ -31,9 +33,14 @@ def is_expression(frame: FrameType) -> bool:
 def raised_by_user(error: Exception) -> bool:
     """Whether a function of the user's raised it: a signal handler that ran meanwhile."""
     step = error.__traceback__
-    while step is not None and not is_users(step.tb_frame.f_code.co_filename):
+    while step is not None and not _is_users(step.tb_frame.f_code):
         step = step.tb_next
     return step is not None
+
+
+def _is_users(code: CodeType) -> bool:
+    """Whether code of the user's runs; what stands for a function of C, as Cython's "_lib.pyx", has none."""
+    return len(code.co_code) > _EMPTY and is_users(code.co_filename)
 
 
 def library(frame: FrameType, root: str) -> str:
