@@ -13,12 +13,13 @@ static int is_array(const call_value *seen) { return seen->letter == 'o' && span
 
 static int block_over(const char *memory, int axes, const Py_ssize_t *shape, const Py_ssize_t *strides,
                       const data_span *span, block *ret) {
-    *ret = (block){.memory = memory,
-                   .axes = axes,
-                   .count = 1,
-                   .item_bytes = span->item_bytes,
-                   .kind = span->kind,
-                   .unit = span->unit};
+    ret->memory = memory; // one by one: what lies beyond its axes is not read, and clearing it costs more
+    ret->items = NULL;
+    ret->axes = axes;
+    ret->count = 1;
+    ret->item_bytes = span->item_bytes;
+    ret->kind = span->kind;
+    ret->unit = span->unit;
     for (int axis = 0; axis < axes; axis++) {
         ret->shape[axis] = shape[axis];
         ret->strides[axis] = strides[axis];
