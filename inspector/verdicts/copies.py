@@ -176,7 +176,8 @@ def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tupl
         return "a str does not share its characters", ""
     if len(source.spans) > 1:
         has_out = str(seen.call.name).rpartition(".")[2].lstrip("_") in ("concatenate", "stack", "cat")
-        joined = f"{len(source.spans)} arrays are joined into one"
+        many = max(source.items, len(source.spans)) if source.item_type else len(source.spans)
+        joined = f"{many:,} arrays are joined into one"
         return (
             joined if len(result.spans) == 1 else "its blocks are copied",
             "fill a preallocated array: out=" if has_out else "",

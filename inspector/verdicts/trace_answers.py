@@ -33,7 +33,7 @@ def with_answers(found: Statements, trace: Trace, nodes: Nodes | None = None) ->
 
 def answers(found: Statements, trace: Trace) -> Iterator[Answer]:
     """What the statements did, the most important first."""
-    rows = [row for row in found.rows if row.verdict != "no bytes" or row.losses]
+    rows = [row for row in found.rows if row.verdict != "no bytes" or row.losses or row.inside]
     if trace.hosted.lines.language:
         yield from host_answers(trace.hosted.lines)
         return

@@ -10,7 +10,7 @@ from inspector.facts.statements import Statement, Statements
 from inspector.facts.unknown import Unknown
 from inspector.views.losses import told
 from inspector.views.plain import plain
-from inspector.views.statements import STYLES, crossed, inside, times
+from inspector.views.statements import STYLES, crossed, did, inside
 from inspector.views.theme import css
 
 Sources = Mapping[str, Sequence[str]]
@@ -26,7 +26,7 @@ _LONGEST_BAR = 100
 def verdict(row: Statement) -> str:
     """ "copied ×3 8.0 MB"."""
     amount = "" if isinstance(row.bytes, Unknown) or not row.bytes else f" {size(row.bytes)}"
-    return f"{row.verdict}{times(row)}{amount}"
+    return f"{did(row)}{amount}"
 
 
 def reason(row: Statement) -> str:

@@ -88,7 +88,7 @@ def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tu
     yield (
         text("" if again else _place(row, of_file), "dim"),
         text(f"  {row.target}" if again else clipped(row.site.text, MOST_SOURCE), "python"),
-        text(f"{row.verdict}{times(row)}", STYLES.get(row.verdict, "fact")),
+        text(did(row), STYLES.get(row.verdict, "fact")),
         text(amount),
         text(BARS[_bar(row.copied_bytes, most)], "warn"),
         _why(row),
@@ -101,6 +101,11 @@ def _cells(row: Statement, most: int, of_file: bool, again: bool) -> Iterator[tu
         yield (text(""), text(f"   {said}", "warn" if row.operators[0].did == "copied" else "dim"))
     for one in () if said and row.operators[0].did == "copied" else row.inside:
         yield (text(""), text(f"   {inside(one)}", "dim"))
+
+
+def did(row: Statement) -> str:
+    """ "copied ×3"; "" of a statement that is told for what libraries did on the way."""
+    return "" if row.verdict == "no bytes" else f"{row.verdict}{times(row)}"
 
 
 def times(row: Statement) -> str:

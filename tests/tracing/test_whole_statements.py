@@ -139,3 +139,47 @@ def test_the_first_screen_says_what_a_new_column_is(tmp_path: Path) -> None:
     said = {row.split()[0]: " ".join(row.split()) for row in screen if row.split()[:1]}
     assert said["6"].startswith('6 d["z"] = d["x"] + d["y"] new values 8.0 kB')
     assert said["9"].startswith("9 a[10:20] = a[30:40] copied 40 kB")
+
+
+@pytest.mark.core
+def test_a_call_of_pythons_own_is_no_copy_for_what_its_library_copied(tmp_path: Path) -> None:
+    """`df.to_csv()` was "copied ×3", `model.fit(X)` "copied ×48": the copies are inside, and count there."""
+    text = (
+        "import numpy as np\nimport pandas as pd\nd = pd.DataFrame(np.arange(2000.0).reshape(500, 4))\n"
+        "t = d.to_csv()\nr = {'x': np.arange(9000.0).astype('i4'), 'y': np.random.rand(90_000)}\n"
+    )
+    path = tmp_path / "app.py"
+    path.write_text(text)
+    with inspector.trace() as trace:
+        exec(compile(text, str(path), "exec"), {"__name__": "__main__"})
+    found = {row.site.line: row for row in trace.statements.rows}
+    assert (found[4].verdict, found[4].copied_bytes) == ("no bytes", 0)
+    assert (found[5].verdict, found[5].copied_bytes) == ("new", 0)
+    drawn = trace.report.to_text()
+    assert "no bytes" not in drawn and f"inside {found[4].inside[0].library}: " in drawn
+
+
+@pytest.mark.core
+def test_long_lists_and_dicts_of_views_have_a_row(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\nfrom collections import OrderedDict\na = np.arange(25_600.0).reshape(400, 64)\n"
+        "b = [one for one in a]\nc = dict(zip(map(str, range(400)), a))\nd = [one.copy() for one in a]\n"
+        "e = OrderedDict(x=a[0], y=a[1:])\n"
+    )
+    found = rows(text, tmp_path)
+    told = [(found[line].verdict, found[line].of, found[line].bytes) for line in (4, 5, 7)]
+    assert told == [("view", "a", 204_800)] * 3
+    assert (found[6].verdict, found[6].copied_bytes) == ("copied", 204_800)
+
+
+@pytest.mark.libraries
+def test_the_weight_of_a_model_is_not_new(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="cannot be installed on this Python")
+    text = (
+        "import torch\nm = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.ReLU())\n"
+        "w = m[0].weight\n"
+        "s = m.state_dict()\nc = m[0].weight.clone()\nb = torch.stack([torch.zeros(64)] * 100)\n"
+    )
+    found = rows(text, tmp_path)
+    assert [(found[line].verdict, found[line].of) for line in (3, 4)] == [("view", "m[0]"), ("view", "m")]
+    assert found[5].verdict == "copied" and found[6].reason == "100 arrays are joined into one"

@@ -4,6 +4,7 @@
 import io
 import pickle
 import struct
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -20,8 +21,13 @@ from inspector.objects.sharing.meetings import Blocks, blocks_in, every_block, t
 OFFSETS: Final = "offsets"
 """The format of blocks that say where values stand."""
 MOST_ITEMS: Final = 64
+MOST_BOUND: Final = 1024
+"""Items of a list that a statement bound; of one that it names MOST_ITEMS are looked at, in each pass."""
 RANGES: Final = 8
 CHUNKS, CHUNK_BYTES = 4, 256
+DICTS: Final = (dict, OrderedDict, defaultdict)
+HOLDERS: Final = (list, tuple, *DICTS)
+"""Types whose items are looked at; by identity of the type, so that no code of a subclass runs."""
 _SIMPLE: Final = frozenset((int, float, complex, bool, str, type(None), type, range, slice))
 """Types whose objects have no elements that a statement could copy."""
 _KEEP: Final = (io.BytesIO, pickle.PickleBuffer)
@@ -30,14 +36,14 @@ _VIEW: Final = 2 * _WORD
 """Offset of the Py_buffer in a PickleBuffer (Objects/picklebufobject.c)."""
 
 
-def elements_of(value: Any) -> Blocks:
-    """The blocks of a value, or of the items of a short list, tuple or dict; () where none are known."""
+def elements_of(value: Any, most: int = MOST_ITEMS) -> Blocks:
+    """The blocks of a value, or of the items of a list, tuple or dict of at most so many; () where none are
+    known."""
     if type(value) in _SIMPLE:
         return ()
-    if type(value) in (list, tuple, dict) or _is_named(value):
-        items = list(value.values() if type(value) is dict else _items(value))
-        held = items if len(items) <= MOST_ITEMS else ()
-        plain = (one for one in held if type(one) not in (list, tuple, dict))
+    if type(value) in HOLDERS or _is_named(value):
+        held = list(value.values() if type(value) in DICTS else _items(value)) if len(value) <= most else ()
+        plain = (one for one in held if type(one) not in HOLDERS)
         return tuple(block for one in plain for block in elements_of(one))
     blocks = _kept(value) if type(value) in _KEEP else blocks_in(_native.Subject(value))
     return () if isinstance(blocks, Unknown) else _roles(value, blocks)
@@ -105,13 +111,13 @@ def covered(blocks: Blocks) -> int:
 def described(value: Any, blocks: Blocks) -> str:
     """ "ndarray float64 (334, 500)"; the type alone of several blocks."""
     name = type_name(type(value)).rpartition(".")[2]
-    single = len(blocks) == 1 and type(value) not in (list, tuple, dict)
+    single = len(blocks) == 1 and type(value) not in HOLDERS
     return f"{name} {blocks[0].format} {blocks[0].shape}" if single else name
 
 
 def size_of(value: Any, blocks: Blocks) -> int | Unknown:
     """Bytes of all its elements."""
-    if type(value) not in (list, tuple, dict) and total_of(_native.Subject(value), blocks) > len(blocks):
+    if type(value) not in HOLDERS and total_of(_native.Subject(value), blocks) > len(blocks):
         return Unknown("some of its blocks have no known address")
     return bytes_of(blocks)
 

@@ -7,7 +7,7 @@ from inspector import _native
 from inspector.facts.statements import Written
 from inspector.facts.unknown import Unknown
 from inspector.objects.sharing.meetings import Blocks
-from inspector.sessions.statements.elements import CHUNK_BYTES, CHUNKS
+from inspector.sessions.statements.elements import CHUNK_BYTES, CHUNKS, HOLDERS
 from inspector.sessions.statements.values import Related
 
 _NOT_THERE: Final = Unknown("its memory was not there before: what was written into it is not seen")
@@ -19,7 +19,7 @@ def changed(name: str, value: Any, known: int, of: Written, blocks: Blocks) -> R
     before, or it is known what was put into it; else it may be so of a statement that binds nothing."""
     if known:
         return Related("in place", name, 0, "", False)
-    is_alone = of.kind == "other" and type(value) not in (list, tuple, dict)  # these were not read before
+    is_alone = of.kind == "other" and type(value) not in HOLDERS  # these were not read before
     return _PERHAPS if is_alone and not blocks[0].readonly and _is_filled(blocks) else None
 
 

@@ -27,6 +27,8 @@ from inspector.objects.sharing.values import values as compared
 from inspector.sessions.statements.casts import is_cast
 from inspector.sessions.statements.elements import (
     CHUNKS,
+    DICTS,
+    HOLDERS,
     MOST_ITEMS,
     OFFSETS,
     bytes_of,
@@ -148,7 +150,7 @@ def before(value: Any, sample: bool) -> Before | None:
         return Before(id(value), (), 0, items=f"{len(value):,} {kind}")
     if not blocks:
         return Before(id(value), (), 1) if keeps_unseen(value) else None
-    if type(value) in (list, tuple, dict):
+    if type(value) in HOLDERS:
         return Before(id(value), blocks, len(blocks))
     subject = _native.Subject(value)
     adapter = adapter_of(type(value))
@@ -374,7 +376,7 @@ def _no_text(block: Elements, raw: bytes) -> str:
 
 def parts_of(value: Any) -> Iterator[tuple[str, Blocks]]:
     """The columns of a table, or the items of a dict, list or tuple, with their blocks."""
-    if type(value) is dict:
+    if type(value) in DICTS:
         yield from ((str(key) if type(key) is str else "", elements_of(one)) for key, one in value.items())
     elif type(value) in (list, tuple):
         yield from ((f"[{at}]", elements_of(one)) for at, one in enumerate(value[:MOST_ITEMS]))

@@ -24,6 +24,7 @@ from inspector.sessions.statements.known import Known
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed, unpacked
 from inspector.sessions.statements.losing import Losing
+from inspector.sessions.statements.modules import module_of
 from inspector.tracing.events.source import Source, may_change, written_as
 
 MOST_PASSES: Final = 6
@@ -212,12 +213,12 @@ class StatementWatch:
         is_operand = any(one.address == id(value) for one in running.operands.values())
         if was == id(value) and written.kind == "assign" and not is_operand:
             return  # it raised before it bound, or bound the same object again
-        blocks = elements.elements_of(value)
+        blocks = elements.elements_of(value, elements.MOST_BOUND)
         if elements.is_boxed(value):
             how = values.Related("unknown", "", OBJECTS, "", False)
             self._add(replace(self._bound(running, target, value, (), how), bytes=OBJECTS))
             return
-        if not blocks and type(value) not in (list, tuple, dict):
+        if not blocks and type(value) not in elements.HOLDERS:
             return
         now = {name: values.named(frame, name) for name in running.operands}
         if not blocks:
@@ -232,7 +233,7 @@ class StatementWatch:
         if (how.relation == "apart" or held) and (twin := values.other_name(frame, value, written.targets)):
             how = values.Related("same object", twin, 0, "", False)
         if how.relation == "apart" and how.values != "equal":
-            how = self._known.holder(frame, value, blocks) or how
+            how = module_of(frame, written.names, blocks) or self._known.holder(frame, value, blocks) or how
         self._known.add(target, blocks)
         operand = running.operands.get(how.of)
         of = written_as(written.text, how.of) if how.of and how.relation == "view" else how.of

@@ -155,7 +155,7 @@ def _bound(
     """The row of a value. `found`: the calls whose result it is; `any_copied`: some call copied bytes."""
     made = _of_operands(seen, value, found)
     operator, chosen = maker(value, seen.operators), selection(seen.written.text, value)
-    said = _by_operator(value, _by_calls(seen, value, made, any_copied), operator)
+    said = _by_operator(value, _of_part(value, _by_calls(seen, value, made, any_copied), made), operator)
     if chosen is not None:
         said = _Said("copied", f"elements of {chosen.of}, {chosen.how}", True)
         value = replace(value, of=chosen.of)
@@ -187,6 +187,14 @@ def _by_calls(seen: _Seen, value: Bound, made: list[Copy], any_copied: bool) -> 
     if said.did == "new values" and not value.values and not any(_names(seen.written, copy) for copy in made):
         return said._replace(certain=said.certain and bool(value.items))  # a freed result may have lain there
     return said
+
+
+def _of_part(value: Bound, said: _Said, made: list[Copy]) -> _Said:
+    """Of several blocks that nothing was given to: that one of them was copied is not told of all."""
+    part = sum(copy.copied_bytes for copy in made if copy.verdict == "copied")
+    is_whole = len(value.ranges) == 1 or isinstance(value.bytes, Unknown) or 2 * part >= value.bytes
+    is_given = bool(value.operands or value.values or value.items or value.became)
+    return said if said.did != "copied" or is_whole or is_given else _Said("new", "", False)
 
 
 def _by_operator(value: Bound, said: _Said, operator: Operator | None) -> _Said:
@@ -308,6 +316,12 @@ def _names(written: Written, copy: Copy) -> bool:
     return found is not None and NICKNAMES.get(found[1] or "", library) == library
 
 
+def _is_written(seen: _Seen, copy: Copy) -> bool:
+    """Whether a call may be an operator or an index of the statement, or is of a function of C that it calls,
+    as `_unpickle` of `pickle.loads(x)`: any other that it does not name is a library's own."""
+    return _name(copy).startswith("__") or seen.written.library == "pickle"
+
+
 def _name(copy: Copy) -> str:
     """The name of the function that was called, without its module or type."""
     return copy.function.rpartition(".")[2]
@@ -322,7 +336,7 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
         return [_with(seen, row, () if whole == "copied" else _inside(seen, copied))]
     named = sorted((one for one in found if _names(seen.written, one)), key=_by_weight)
     fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
-    large = [copy for copy in (*copied, *fresh) if copy.span_bytes >= LEAST_TOLD]
+    large = [one for one in (*copied, *fresh) if one.span_bytes >= LEAST_TOLD and _is_written(seen, one)]
     first = next(iter([*named, *large]), None)
     if first is None and not (seen.losses or seen.calls or seen.materialized):
         return []
@@ -334,7 +348,7 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
     size = 0 if first is None else first.copied_bytes or first.span_bytes
     row = _row(
         seen.written, "", did, "", size, size if did == "copied" else 0,
-        brief(first) if first and did == "copied" else "", bool(named) or len(found) <= 1,
+        brief(first) if first and did == "copied" else "", bool(named) or first is None or len(found) <= 1,
         1 if first is None else first.times,
     )  # fmt: skip
     inside = _inside(seen, [copy for copy in copied if copy is not first])

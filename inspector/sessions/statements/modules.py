@@ -1,0 +1,30 @@
+"""Values whose bytes an object keeps that shows none of its own: a weight of torch's module."""
+
+# SPDX-License-Identifier: MIT
+from collections.abc import Iterable
+from itertools import islice
+from types import FrameType
+from typing import Final
+
+from inspector.adapters.registry import adapter_of
+from inspector.objects.sharing.meetings import Blocks, meetings
+from inspector.sessions.statements import values
+from inspector.sessions.statements.elements import bytes_of
+
+MOST: Final = 4096
+"""Tensors of a module."""
+
+
+def module_of(frame: FrameType, names: Iterable[str], blocks: Blocks) -> values.Related | None:
+    """How a value relates to the first of these names whose object refers to the value's bytes; None if
+    none does."""
+    for name in names:
+        found = values.named(frame, name)
+        adapter = adapter_of(type(found[0])) if found else None
+        if adapter is None:
+            continue
+        kept = tuple(one for _, some in islice(adapter.pieces(found[0]), MOST) for one in some)
+        if met := meetings((kept, blocks)).get((0, 1), []):
+            mine = {id(one): one for _, one in met}
+            return values.Related("view", name, bytes_of(tuple(mine.values())), "", False)
+    return None
