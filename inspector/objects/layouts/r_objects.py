@@ -20,7 +20,7 @@ ITEM_BYTES = {10: 4, 13: 4, 14: 8, 15: 16, 16: 8, 19: 8, 20: 8, 24: 1}
 DATA = 48
 """Elements of a plain vector begin here."""
 NOT_MUTABLE = 0xFFFF
-SYMBOL, PAIRLIST, CLOSURE, ENVIRONMENT, PROMISE, CALL, LIST, POINTER = 1, 2, 3, 4, 5, 6, 19, 22
+NIL, SYMBOL, PAIRLIST, CLOSURE, ENVIRONMENT, PROMISE, CALL, LIST, POINTER = 0, 1, 2, 3, 4, 5, 6, 19, 22
 """SEXPTYPE numbers used here."""
 SLOTS_MAX, STEPS_MAX, PAIRS_MAX = 4096, 8, 1_000
 """Most slots of a hash table, most bindings in one of its chains, most cells of a pairlist."""

@@ -21,6 +21,7 @@ from inspector.facts.converted import (
 )
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire
+from inspector.tracing.record.r_counts import counted
 
 STARTS: Final = re.compile(r"(\w+ *<- *)?(\w+::)?(library|require|import|use_\w+|suppress\w+\(library)\(")
 """A statement that only makes packages or Python ready."""
@@ -35,7 +36,7 @@ def read(folder: Path, pid: int) -> HostLines:
     began = json.loads((folder / f"began-{pid}.json").read_text())
     return HostLines(
         language="R",
-        lines=tuple(_lines(rows)),
+        lines=tuple(_lines([*rows, *_counted(path)])),
         startup_ns=_startup(folder / f"statements-{pid}.txt", began, rows),
         startup_conversions=sum(type(row) is dict and "starting" in row for row in rows),
         python=began["version"],
@@ -45,7 +46,8 @@ def read(folder: Path, pid: int) -> HostLines:
 def of_block(path: Path, python: str) -> HostLines:
     """The lines of a block in an R that goes on: what was written since the block began."""
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    return HostLines("R", tuple(_lines(rows)), Unknown("the block did not start R"), 0, python)
+    lines = tuple(_lines([*rows, *_counted(path)]))
+    return HostLines("R", lines, Unknown("the block did not start R"), 0, python)
 
 
 def statements(folder: Path) -> list[tuple[float, int, int]]:
@@ -56,13 +58,17 @@ def statements(folder: Path) -> list[tuple[float, int, int]]:
     return over[1:] if len(paths) == 1 and all(first for _, first, _ in over[1:]) else []
 
 
+def _counted(path: Path) -> list[list[int]]:
+    """[number, nanoseconds, calls, times]"""
+    return [list(row) for row in counted(path.with_suffix(".counts"))]
+
+
 def _lines(rows: list[Any]) -> Iterator[HostLine]:
     """One a line, in the order of the source; the order of the program where a line is not known."""
     first = [row for row in rows if type(row) is dict and "texts" in row]
     totals = [[0, 0, 0] for _ in first]
-    for row in rows:
-        if type(row) is list:
-            totals[row[0]] = [totals[row[0]][0] + row[1], totals[row[0]][1] + row[2], totals[row[0]][2] + 1]
+    for number, *more in (row for row in rows if type(row) is list):
+        totals[number] = [a + b for a, b in zip(totals[number], (*more, 1), strict=False)]
     found: dict[HostLine, list[Converted]] = {}
     for row, (ns, calls, times) in zip(first, totals, strict=True):
         _merge(found.setdefault(_line(row["texts"]), []), _converted(row, ns, calls, times))

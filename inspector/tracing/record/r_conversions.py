@@ -1,7 +1,8 @@
 """Writes down each conversion between R and Python of a traced program, with R's line, into a file.
 
 conversions-PID.jsonl   an object for each kind of conversion of a line, in the order of their first one;
-                        [number, ns, calls] for each; {"starting": ns, "at": seconds} for the start's
+                        {"starting": ns, "at": seconds} for the start's; [number, ns, calls] for each without
+                        a place in conversions-PID.counts (r_counts.py)
 """
 
 # SPDX-License-Identifier: MIT
@@ -20,7 +21,9 @@ from inspector.facts.converted import HostSide, How, ValueChange
 from inspector.facts.wire import to_wire
 from inspector.objects.layouts import r_vectors
 from inspector.objects.layouts.r_objects import LIST, Header, header
+from inspector.tracing.record import r_scalars
 from inspector.tracing.record.r_compared import Pair
+from inspector.tracing.record.r_counts import Counts
 from inspector.tracing.record.r_times import column_of, is_times, times_lost
 
 SOURCES: Final = Path(__file__).parent / "r"
@@ -36,6 +39,8 @@ class RConversions:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._known: dict[_Row, int] = {}
+        self._scalars: dict[r_scalars.Kind, int] = {}
+        self._counts = Counts(path.with_suffix(".counts"))
         self.armed = False
 
     def begin(self, hosts: Collection[str], source: str = "") -> None:
@@ -66,6 +71,10 @@ class RConversions:
         if texts and (texts[-1] or _is_importing()):
             self._write({"starting": stop - start, "at": time.time()})
             return
+        scalar = None if frame else r_scalars.kind_of(to_r, obj, sexp, texts)
+        if scalar in self._scalars:
+            self._count(self._scalars[scalar], stop - start, calls)
+            return
         value = header(sexp)
         if value is None or value.type not in r_vectors.CODES:
             return  # a reference, which is no conversion
@@ -86,14 +95,21 @@ class RConversions:
         changes = (*made, *left_out, *again)
         name = column_of(frame, obj) if to_r and changes else name
         compared = pair.compared or bool(to_r and is_times(obj))
-        self._add((to_r, name, given, pair.how(), became, changes, compared, texts), stop - start, calls)
+        number = self._number((to_r, name, given, pair.how(), became, changes, compared, texts))
+        self._count(number, stop - start, calls)
+        if scalar is not None:
+            self._scalars[scalar] = number
 
-    def _add(self, row: _Row, ns: int, calls: int) -> None:
+    def _number(self, row: _Row) -> int:
         number = self._known.get(row)
         if number is None:
             self._known[row] = number = len(self._known)
             self._write(_wire(*row))
-        self._write([number, ns, calls])
+        return number
+
+    def _count(self, number: int, ns: int, calls: int) -> None:
+        if not self._counts.add(number, ns, calls):
+            self._write([number, ns, calls])
 
     def _write(self, row: Any) -> None:
         file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
