@@ -166,3 +166,23 @@ def test_a_compiled_function_stays_compiled_and_none_of_ours_is() -> None:
     (row,) = (row for row in t.statements.rows if row.operators)
     assert row.site.text.startswith("f = torch.compile(lambda")
     assert {one.name for one in row.operators} == {"aten::sin", "aten::clone"}
+
+
+LAYOUT = """import torch
+x = torch.randn(300, 200)
+x.t_()
+x.unsqueeze_(0)
+a = torch.empty(0)
+a.set_(x)
+x.mul_(2)
+"""
+
+
+def test_what_shows_bytes_in_another_way_writes_none(tmp_path: Path) -> None:
+    (tmp_path / "layout.py").write_text(LAYOUT)
+    wanted = [sys.executable, "-m", "inspector", "trace", "--save", "t.trace", "layout.py"]
+    subprocess.run(wanted, cwd=tmp_path, capture_output=True, check=True, timeout=100)
+    lines = inspector.load(tmp_path / "t.trace").lines
+    did = {number: lines["layout.py", number].verdict for number in range(2, 8)}
+    same = dict.fromkeys((3, 4), "same object")
+    assert did == {2: "new values", **same, 5: "new values", 6: "view", 7: "in place"}

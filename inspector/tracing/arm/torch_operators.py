@@ -32,6 +32,11 @@ COPIES: Final = frozenset((
 """Operators whose result has elements of an operand, moved and not computed; so have all named `..._copy`."""
 NO_BYTES: Final = ("aten::_lazy_clone", "aten::set_")
 """The result has a storage of its own, and no byte was written yet."""
+LAYOUT: Final = frozenset((
+    "set_", "t_", "transpose_", "squeeze_", "unsqueeze_", "swapaxes_", "swapdims_", "as_strided_", "detach_",
+    "resize_", "resize_as_", "_resize_output_", "rename_", "set_data", "requires_grad_",
+))  # fmt: skip
+"""Operators that change which bytes a tensor shows, and how; they write to none."""
 MOST: Final = 10_000
 STARTS: Final = 8
 Did = Literal["copied", "new", "in place"]
@@ -132,6 +137,8 @@ class _Known:
     name: str
     moves: bool
     """Whether its result has elements of an operand."""
+    shows: bool
+    """Whether it only changes which bytes a tensor shows."""
     takes: tuple[tuple[str, bool], ...]
     """Name of each argument that can be a tensor, and whether it is written to; "": it cannot be one."""
 
@@ -148,13 +155,15 @@ def known_of(op: Any) -> _Known:
         )
         for one in op._schema.arguments
     )
-    return _Known(name, short in COPIES or short.endswith("_copy"), takes)
+    return _Known(name, short in COPIES or short.endswith("_copy"), short in LAYOUT, takes)
 
 
 def judged(known: _Known, given: Given, result: Any) -> tuple[Did | Literal[""], list[Any]]:
     """(what an operator did, the tensors that it made or wrote); "" for views and for what has no tensor."""
     before = {storage for storage, _, _ in given}
     made = [one for one, storage in _stored(result) if storage not in before]
+    if not made and known.shows:
+        return "", []
     if not made:
         made = [tensor for _, is_written, tensor in given if is_written]
         return (("copied" if known.moves else "in place") if made else ""), made

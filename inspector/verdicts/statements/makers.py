@@ -26,8 +26,11 @@ _RETURN: Final = frozenset((
     "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite", "require",
     "astype", "atleast_1d", "atleast_2d", "atleast_3d", "as_tensor", "to", "contiguous", "bytes", "asformat",
     "tocsr", "tocsc", "tocoo", "tobsr", "ensure_index",
+    "t_", "transpose_", "squeeze_", "unsqueeze_", "swapaxes_", "swapdims_", "as_strided_", "detach_",
+    "resize_", "resize_as_", "rename_", "requires_grad_",
 ))  # fmt: skip
-"""Functions that return their argument where it is already what they would make of it; they write nothing."""
+"""Functions that return their argument where it is already what they would make of it, and torch's that only
+show its bytes in another way; they write nothing."""
 
 _NUMBERS: Final = re.compile(r" (?:u?int|float|complex)\d+ \(")
 

@@ -30,9 +30,10 @@ def together(operators: Sequence[Operator]) -> tuple[Did, int]:
     sizes = {
         did: sum(one.bytes for one in operators if one.did == did) for did in ("new", "copied", "in place")
     }
-    if sizes["new"] or not sizes["copied"]:
-        return ("new values", sizes["new"]) if sizes["new"] else ("in place", sizes["in place"])
-    return "copied", sizes["copied"]
+    if sizes["copied"] and not sizes["new"]:
+        return "copied", sizes["copied"]
+    made = sizes["new"] or all(one.did != "in place" for one in operators)  # also of no bytes
+    return ("new values", sizes["new"]) if made else ("in place", sizes["in place"])
 
 
 def inside(operators: Iterable[Operator], makers: Sequence[Operator | None]) -> tuple[Inside, ...]:
