@@ -21,21 +21,21 @@ _NO_MODULE = Unknown("a tail call left no return address, or the import slot is 
 
 def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conversion, ...]]:
     """Group of equal calls -> its conversions, by first occurrence; TOP: those outside any call."""
-    records = events.records[nesting.heads]
-    passed_over = (records["kind"] == KINDS["CALLBACK"]) & ~nesting.is_call
-    chosen = np.flatnonzero((records["kind"] == KINDS["CAPI"]) | passed_over)
+    kind = events.records["kind"][nesting.heads]  # columns: whole records would be copied
+    chosen = np.flatnonzero((kind == KINDS["CAPI"]) | ((kind == KINDS["CALLBACK"]) & ~nesting.is_call))
     if not len(chosen):
         return {}
     owner = nesting.owner[chosen]
     group = np.where(owner == TOP, TOP, nesting.group[owner])
-    stack = native_frames.of_records(events, nesting.heads[chosen])
-    key = ((group + 1) << 16 | records["func"][chosen]) * STACKS_MAX + stack
+    rows = nesting.heads[chosen]
+    stack = native_frames.of_records(events, rows)
+    key = ((group + 1) << 16 | events.records["func"][rows]) * STACKS_MAX + stack
     different, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    times = events.times()[nesting.heads[chosen]]
+    times = events.times()[rows]
     counts = np.bincount(inverse, weights=times)
     spent = np.bincount(inverse, weights=ns[chosen])
-    failed = np.bincount(inverse, weights=times * ((records["flags"][chosen] & FLAGS["ERROR"]) != 0))
-    crossed = _bytes(events, nesting.heads[chosen], inverse, times)
+    failed = np.bincount(inverse, weights=times * ((events.records["flags"][rows] & FLAGS["ERROR"]) != 0))
+    crossed = _bytes(events, rows, inverse, times)
     made: dict[int, list[tuple[int, Conversion]]] = {}
     for number, one in enumerate(different.tolist()):
         head = int(chosen[first[number]])
@@ -50,10 +50,12 @@ def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conv
 
 def _bytes(events: Events, rows: Rows, group: Rows, times: Rows) -> list[Rows]:
     """Bytes of arrays that each group made, copied and shared, from continuations of the call's record."""
-    behind = events.records[np.minimum(rows + 1, len(events.records) - 1)]
-    told = behind["kind"] == KINDS.get("BYTES", -1)
-    size = behind["val"] * times
-    return [np.bincount(group, weights=size * (told & (behind["func"] == one))) for one in _BECAME]
+    behind = np.minimum(rows + 1, len(events.records) - 1)
+    told = np.flatnonzero(events.records["kind"][behind] == KINDS.get("BYTES", -1))
+    of, became = group[told], events.records["func"][behind[told]]
+    size = events.records["val"][behind[told]] * times[told]
+    count = int(group.max(initial=-1)) + 1
+    return [np.bincount(of, weights=size * (became == one), minlength=count) for one in _BECAME]
 
 
 def _first(row: tuple[int, Conversion]) -> int:

@@ -57,9 +57,9 @@ def _further(events: Events, nesting: Nesting, asked: Rows) -> tuple[Rows, Rows,
 
 def _pairs(events: Events, nesting: Nesting) -> tuple[Rows, Rows]:
     """Heads that release the GIL, and for each the next head of its thread, which requests it."""
-    records = events.records[nesting.heads]
-    heads = np.flatnonzero((records["kind"] == KINDS["GIL"]) & (records["func"] <= ASKED_FOR))
-    says, thread = records["func"][heads], events.thread[nesting.heads[heads]]
+    heads = np.flatnonzero(events.records["kind"][nesting.heads] == KINDS["GIL"])
+    heads = heads[events.records["func"][nesting.heads[heads]] <= ASKED_FOR]
+    says, thread = events.records["func"][nesting.heads[heads]], events.thread[nesting.heads[heads]]
     at = np.flatnonzero((says[:-1] == GIVEN_UP) & (says[1:] == ASKED_FOR) & (thread[:-1] == thread[1:]))
     return heads[at], heads[at + 1]
 

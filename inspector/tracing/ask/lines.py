@@ -23,7 +23,9 @@ def crossings(events: Events, nesting: Nesting, ns: Rows) -> tuple[Crossing, ...
     conversions = np.bincount(site[is_capi], weights=times[is_capi], minlength=count)
     call_ns = np.bincount(site[outermost], weights=ns[outermost], minlength=count)
     crossing_ns = np.bincount(site[is_capi], weights=_own(nesting, ns)[is_capi], minlength=count)
-    first = {int(one): at for at, one in reversed(list(enumerate(site[nesting.is_call | is_capi].tolist())))}
+    crossed = site[nesting.is_call | is_capi]
+    first = np.full(count, TOP)
+    first[crossed[::-1]] = np.arange(len(crossed))[::-1]  # of equal ones the last stays
     return tuple(
         Crossing(
             site=events.sites[one],
@@ -32,7 +34,7 @@ def crossings(events: Events, nesting: Nesting, ns: Rows) -> tuple[Crossing, ...
             call_ns=round(float(call_ns[one])) or _NO_CLOCK,
             crossing_ns=round(float(crossing_ns[one])) if conversions[one] else _NO_CONVERSIONS,
         )
-        for one in sorted(first, key=lambda one: first[one])
+        for one in sorted(np.flatnonzero(first != TOP).tolist(), key=first.__getitem__)
     )
 
 

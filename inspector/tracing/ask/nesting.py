@@ -7,7 +7,7 @@ import numpy as np
 
 from inspector.facts.conversion import Site
 from inspector.facts.unknown import Unknown
-from inspector.tracing.events.decode import CALL_KINDS, FLAGS, KINDS, Events, Rows
+from inspector.tracing.events.decode import CALL_KINDS, FLAGS, KINDS, Events, Rows, among
 
 TOP = -1
 _LEVELS_MAX = 64
@@ -39,7 +39,7 @@ def nested(events: Events) -> Nesting:
     records = events.records
     heads = np.flatnonzero((records["flags"] & FLAGS["CONTINUATION"]) == 0)
     stops = np.append(heads[1:], len(records)).astype(np.int64)
-    is_call = np.isin(records["kind"][heads], CALL_KINDS) & ~_into_libraries(events, heads)
+    is_call = among(records["kind"][heads], CALL_KINDS) & ~_into_libraries(events, heads)
     parent = parents(events, heads)
     owner = _owners(parent, is_call)
     group, group_parent, first = _groups(events, heads, is_call, owner)
@@ -106,9 +106,9 @@ def _groups(events: Events, heads: Rows, is_call: Rows, owner: Rows) -> tuple[Ro
     while len(waiting):
         above = np.where(owner[waiting] == TOP, TOP, group[owner[waiting]])
         width = int(keys.max(initial=0)) + 1
-        _, first, inverse = np.unique(
-            (above + 1) * width + key_of[waiting], return_index=True, return_inverse=True
-        )
+        inverse = _numbered((above + 1) * width + key_of[waiting])
+        first = np.empty(int(inverse.max()) + 1, np.int64)
+        first[inverse[::-1]] = np.arange(len(inverse))[::-1]  # of equal ones the last stays
         group[waiting] = inverse + made
         parents.append(above[first])
         firsts.append(waiting[first])
@@ -122,8 +122,18 @@ def _groups(events: Events, heads: Rows, is_call: Rows, owner: Rows) -> tuple[Ro
 
 def _place_keys(events: Events, rows: Rows) -> Rows:
     """A number for each (patched place, kind, line): equal for equal ones; callbacks by line."""
-    records = events.records[rows]
-    slot = np.where(records["kind"] == KINDS["CALLBACK"], 0, records["slot"]).astype(np.int64)
-    place = slot * len(KINDS) + records["kind"]
-    _, key = np.unique(place * (len(events.sites) + 1) + events.site[rows], return_inverse=True)
-    return key.astype(np.int64)
+    kind = events.records["kind"][rows]
+    slot = np.where(kind == KINDS["CALLBACK"], 0, events.records["slot"][rows]).astype(np.int64)
+    place = slot * len(KINDS) + kind
+    return _numbered(place * (len(events.sites) + 1) + events.site[rows])
+
+
+def _numbered(keys: Rows) -> Rows:
+    """Equal keys as equal small numbers, in order: without sorting where their range is small."""
+    most = int(keys.max(initial=0)) + 1
+    if most > max(4 * len(keys), 1 << 16) or keys.min(initial=0) < 0:
+        return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+    known = np.zeros(most, bool)
+    known[keys] = True
+    found: Rows = (np.cumsum(known) - 1)[keys]
+    return found

@@ -38,6 +38,14 @@ _NO_RESULT = Unknown("a callback's words are not recorded, and a finalizer gives
 _WITHOUT_VALUES: Final = (KINDS["CALLBACK"], KINDS["FINALIZE"])
 
 
+def _by_group(group: Rows, count: int) -> tuple[Rows, Rows]:
+    """(heads in the order of their groups, where each group begins in it): those of no group come last."""
+    small = np.int16 if count < np.iinfo(np.int16).max else np.int64  # which is sorted without comparing
+    of = np.where(group == TOP, count, group).astype(small)
+    order = np.argsort(of, kind="stable")
+    return order, np.concatenate(([0], np.cumsum(np.bincount(of, minlength=count)[:count])))
+
+
 class Query:
     """The results, each computed once."""
 
@@ -49,6 +57,7 @@ class Query:
         self.groups = len(self.nesting.group_first)
         self.shown = min(self.groups, GROUPS_SHOWN)
         self._members = self.nesting.group[self.nesting.is_call]
+        self._order, self._stops = _by_group(self.nesting.group, self.groups)
         self._conversions = conversions.by_group(events, self.nesting, self.ns)
         self._calls: dict[int, Call] = {}
         self._outermost: list[Call] = []
@@ -77,7 +86,7 @@ class Query:
         head = int(self.nesting.group_first[group])
         row = int(self.nesting.heads[head])
         record = self.events.records[row]
-        members = np.flatnonzero((self.nesting.group == group) & self.nesting.is_call)
+        members = self._order[self._stops[group] : self._stops[group + 1]]
         total, times = float(self.ns[members].sum()), self.times[members]
         arguments, result = self._values(row, int(self.nesting.stops[head]))
         found = self._conversions.get(group, ())

@@ -112,10 +112,10 @@ class Blocks:
     def _linking(self) -> frozenset[str]:
         """Packages with an allocator of their own: imported ones, and those of recorded objects."""
         if self._packages is None:
-            spans = self._events.records[self._events.of_kind("SPAN")]
-            types = np.unique(spans["type"][(spans["refs"] & SPAN_LINKS) != 0])
-            calls = self._events.records[self._events.of_kind("METHOD", "VECTORCALL")]
-            slots = np.unique(calls["slot"][np.isin(calls["type"], types)]).tolist()
+            records, spans = self._events.records, self._events.of_kind("SPAN")
+            types = np.unique(records["type"][spans[(records["refs"][spans] & SPAN_LINKS) != 0]])
+            calls = self._events.of_kind("METHOD", "VECTORCALL") if len(types) else spans[:0]
+            slots = np.unique(records["slot"][calls[np.isin(records["type"][calls], types)]]).tolist()
             names = [self._events.types[number] for number in types.tolist()]
             names += [self._events.modules.get(slot, "") for slot in slots]
             packages = {name.partition(".")[0] for name in names}
