@@ -17,6 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "pictures" / "seeds"
 WORDS = FOLDER / "words.json"
+WIDTH = 860
+"""Of a picture: rows of 80 columns are not cut."""
 TOTAL = """library(reticulate)
 
 total <- function(v) {
@@ -103,7 +105,7 @@ def main():
             )
         print(f"\n== {title}\n{shown[title]}")
     with tempfile.TemporaryDirectory() as folder:
-        photographed({title: one.to_html() for title, one in shown.items()}, Path(folder), FOLDER)
+        photographed({title: one.to_html() for title, one in shown.items()}, Path(folder), FOLDER, WIDTH)
 
 
 if __name__ == "__main__":

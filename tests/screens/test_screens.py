@@ -67,7 +67,7 @@ def file_name(title: str) -> str:
     return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
-def photographed(shown: dict[str, str], folder: Path, pictures: Path = PICTURES) -> None:
+def photographed(shown: dict[str, str], folder: Path, pictures: Path = PICTURES, width: int = 780) -> None:
     """The pictures of some pages by title, light and dark, and their words beside them."""
     from PIL import Image  # not everywhere the file is collected
     from playwright.sync_api import sync_playwright
@@ -76,7 +76,8 @@ def photographed(shown: dict[str, str], folder: Path, pictures: Path = PICTURES)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         for scheme in ("light", "dark"):
-            page = browser.new_context(color_scheme=scheme, viewport={"width": 780, "height": 10}).new_page()
+            room = {"width": width, "height": 10}
+            page = browser.new_context(color_scheme=scheme, viewport=room).new_page()
             for title, one in shown.items():
                 path = folder / "screen.html"
                 path.write_text(STYLE + one, encoding="utf-8")
