@@ -5,12 +5,14 @@ import ast
 
 COUNTS = {
     "blocks": "sys.getallocatedblocks()",
-    "bytes": "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss",
+    "bytes": "given().all[4] + given().all[7]",
     "resident": "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss",
 }
 OF_CLASS = "sum(sys.getrefcount(o) for o in gc.get_objects() if isinstance(o, type) and o.__name__ == {!r})"
 SOME = "(*gc.get_objects(), *globals().values(), *call.__code__.co_consts)"
 OF_TYPE = f"sum(sys.getrefcount(o) for o in {SOME} if type(o).__name__ == {{!r}})"
+MALLOC = """class Given(ctypes.Structure): _fields_ = [("all", ctypes.c_size_t * 10)]  # mallinfo2(3)
+given = ctypes.CDLL(None).mallinfo2; given.restype = Given"""
 LOOP = """for n in range(2_000):
     with contextlib.suppress(Exception): call()
     if n == 999: first = count()
@@ -24,8 +26,11 @@ def repro(setup, call, seen, kind):
     of_kind = OF_CLASS if kind.startswith("class ") else OF_TYPE
     counts = of_kind.format(kind.removeprefix("class ")) if kind in seen["rises"] | seen["falls"] else ""
     count = counts or next(code for key, code in COUNTS.items() if seen[key])
-    parts = [*needed(setup, call), f"def call(): {call}", f"def count(): return {count}", LOOP]
-    modules = [one for one in ("contextlib", "gc", "resource", "sys") if f"{one}." in "\n".join(parts)]
+    malloc = [MALLOC] * (count == COUNTS["bytes"])
+    parts = [*needed(setup, call), *malloc, f"def call(): {call}", f"def count(): return {count}", LOOP]
+    modules = [
+        one for one in ("contextlib", "ctypes", "gc", "resource", "sys") if f"{one}." in "\n".join(parts)
+    ]
     return "\n".join((f"import {', '.join(modules)}", *parts))
 
 

@@ -1,6 +1,7 @@
 """The finder of leaks on a hundred packages of others: each in its own room, each word of it judged again.
 
-    make wild      those that have no answer yet, then docs/wild.md; ONLY=ujson,lxml asks these again
+    make wild      those that have no answer yet, then docs/wild.md; ONLY=ujson,lxml asks these alone, and
+                   leaves what the page says of the others
 
 packages.toml has a few lines for each package, as its README uses it. They become a program, which runs under
 `inspector leaks`; then each call runs several times (runs.py). The second witness (witness.py) calls each 200
@@ -21,6 +22,7 @@ import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import entries
 import page
 from repro import repro
 
@@ -58,9 +60,10 @@ def main(words):
         if only or answer(file) is None:
             told = tried(name, packages[name])
             file.write_text(json.dumps(told, indent=1))
-            print(page.row(told), flush=True)
+            print(entries.entry(told).row, flush=True)
     answers = [answer(BUILD / f"{name}.json") for name in packages]
-    (ROOT / "docs" / "wild.md").write_text(page.page([one for one in answers if one]))
+    asked, said = {name: len(lines(entry)) for name, entry in packages.items()}, ROOT / "docs" / "wild.md"
+    said.write_text(page.page([one for one in answers if one], asked, said.read_text()))
 
 
 def listed():
@@ -108,8 +111,8 @@ def tried(name, entry):
         growing = [one for one in asked if "died" in seen[one] or any(seen[one][key] for key in GROWS)]
         told["untold"] = untold(growing, told)
         told["repros"] = {
-            call: shown(room, entry, call, seen[call], page.kind_of(found[0]["object"]))
-            for call, found in page.programs(told).items()
+            call: shown(room, entry, call, seen[call], entries.kind_of(found[0]["object"]))
+            for call, found in entries.programs(told).items()
         }
     except Failed as failed:
         told |= {"failed": str(failed), "verdicts": []}
@@ -222,12 +225,12 @@ def is_once(seen, verdict):
     """Whether the first call left such an object with a reference that nothing explains, or so many bytes."""
     if verdict["kind"] == "bytes leaked outside objects":
         return seen["first"] >= int(re.sub(r"\D", "", verdict["object"]))
-    return verdict["kind"] in LEAVING and page.kind_of(verdict["object"]) in seen["once"]
+    return verdict["kind"] in LEAVING and entries.kind_of(verdict["object"]) in seen["once"]
 
 
 def agrees(seen, verdict):
     """Whether what the witness saw of a call is what the verdict says."""
-    kind = page.kind_of(verdict["object"])
+    kind = entries.kind_of(verdict["object"])
     if verdict["kind"] in LEAVING:
         is_new = not kind.startswith("class ") and "references more" not in verdict["reason"]
         return kind in seen["rises"] or (is_new and any(seen[one] for one in ("blocks", "bytes", "resident")))

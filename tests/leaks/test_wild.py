@@ -24,7 +24,7 @@ def call_3(): ctypes.string_at(0)
 @pytest.fixture
 def rig(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.syspath_prepend(str(WILD))
-    for name in ("page", "repro"):
+    for name in ("page", "entries", "repro"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     spec = importlib.util.spec_from_file_location("wild_rig", WILD / "rig.py")
     assert spec is not None and spec.loader is not None
@@ -75,7 +75,7 @@ def test_a_program_holds_what_its_call_needs(rig: Any) -> None:
     setup = "import os, json\nx = json.loads\ny = os.sep\nx.z = 3\nprint(y)\nclass K: pass"
     seen = {"blocks": 200, "bytes": 0, "resident": 0, "raised": "", "rises": {}, "falls": {}}
     program = rig.repro(setup, "x(K)", seen, "K")
-    assert rig.page.own_lines(program + "  # 1000").splitlines()[-2:] == [
+    assert rig.entries.own_lines(program + "  # 1000").splitlines()[-2:] == [
         "def call(): x(K)",
         "def count(): return sys.getallocatedblocks()  # 1000",
     ]
@@ -87,3 +87,19 @@ def test_a_program_holds_what_its_call_needs(rig: Any) -> None:
         "class K:",
         "    pass",
     ]
+
+
+def test_the_page_keeps_what_it_said_of_packages_without_an_answer(rig: Any) -> None:
+    page = (WILD.parents[1] / "docs" / "wild.md").read_text()
+    asked = {name: len(rig.lines(entry)) for name, entry in rig.listed().items()}
+    assert rig.page.page([], asked, page) == page
+    without_leak = {
+        "package": "regex", "version": "9", "failed": "", "watched": 7, "calls": 3, "seen": {}, "untold": [],
+        "verdicts": [],
+    }  # fmt: skip
+    changed = rig.page.page([without_leak, {**without_leak, "package": "kiwisolver"}], asked, page)
+    assert "regex 9 (3\ncalls)" in changed or "regex 9 (3 calls)" in changed
+    assert "### kiwisolver" in page and "kiwisolver" not in changed.replace("kiwisolver 9", "")
+    assert changed.count("### ") == page.count("### ") - 1
+    gone = rig.page.page([{**without_leak, "failed": "pip does not install it"}], asked, page)
+    assert "\n- regex 9: pip does not install it\n" in gone and "| regex |" not in gone
