@@ -48,15 +48,19 @@ static void settle(ledger_entry *entry, uint32_t number, const PyObject *holder)
     instances_alive((uintptr_t)holder);
 }
 
-// An object that this call made, and that has one reference: of what holds it now.
-static ledger_entry *settle_new(PyObject *object, uint32_t number, const PyObject *holder) {
+// The entry of an object that this call made; NULL if it is another, or has died.
+static ledger_entry *new_entry(const PyObject *object) {
     ledger_entry *entry = ledger_find((uintptr_t)object);
-    if (!entry || !(entry->flags & LEDGER_FRESH) || entry->flags & (LEDGER_DEAD | LEDGER_LISTED) ||
-        !ledger_is_alive(entry) || compat_refcount(object) != 1) {
-        return NULL;
+    return entry && entry->flags & LEDGER_FRESH && !(entry->flags & (LEDGER_DEAD | LEDGER_LISTED)) ? entry
+                                                                                                   : NULL;
+}
+
+// A new object that has one reference: of what holds it now. The field may lead to memory that is gone.
+static void settle_field(PyObject *object, uint32_t number, const PyObject *holder) {
+    ledger_entry *entry = new_entry(object);
+    if (entry && ledger_is_alive(entry) && compat_refcount(object) == 1) {
+        settle(entry, number, holder);
     }
-    settle(entry, number, holder);
-    return entry;
 }
 
 // What fields hold that the call made, or set: who loses it later is another call.
@@ -65,7 +69,7 @@ static void settle_words(PyObject *holder, uint32_t number, const uintptr_t *bef
     size_t bytes = (size_t)Py_TYPE(holder)->tp_basicsize - sizeof(PyObject);
     for (int i = 0; i < limit && (size_t)i < bytes / sizeof *fields; i++) {
         if (!before || (uintptr_t)fields[i] != before[i]) {
-            settle_new(fields[i], number, holder);
+            settle_field(fields[i], number, holder);
             if (before) { // a block of a new object is the business of the call that made both
                 raw_memory_settle(fields[i]);
             }
@@ -74,7 +78,9 @@ static void settle_words(PyObject *holder, uint32_t number, const uintptr_t *bef
 }
 
 void ledger_settle_result(PyObject *result, uint32_t number) {
-    if (settle_new(result, number, NULL)) {
+    ledger_entry *entry = new_entry(result);
+    if (entry && (uintptr_t)Py_TYPE(result) == entry->type && compat_refcount(result) == 1) {
+        settle(entry, number, NULL);
         settle_words(result, number, NULL, FIELDS_MAX);
     }
 }

@@ -136,10 +136,30 @@ static ssize_t read_by_file(uintptr_t address, void *to, size_t size) {
     return got;
 }
 
+// The kernel clears this page in a child of fork(2) or clone(2): a process reads its own memory.
+enum { PID_BYTES = 4096 };
+static pid_t *pid_kept; // NULL where a kernel cannot do it
+
+__attribute__((constructor)) static void pid_keep(void) {
+    void *page = mmap(NULL, PID_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pid_kept = page != MAP_FAILED && madvise(page, PID_BYTES, MADV_WIPEONFORK) == 0 ? page : NULL;
+}
+
+static pid_t own_pid(void) {
+    pid_t kept = pid_kept ? __atomic_load_n(pid_kept, __ATOMIC_RELAXED) : 0;
+    if (!kept) {
+        kept = getpid();
+        if (pid_kept) {
+            __atomic_store_n(pid_kept, kept, __ATOMIC_RELAXED);
+        }
+    }
+    return kept;
+}
+
 // The kernel returns a short count when the range runs into memory that is not mapped.
 size_t memory_read(uintptr_t address, void *to, size_t size) {
     struct iovec ours = {to, size}, theirs = {(void *)address, size};
-    ssize_t got = process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0);
+    ssize_t got = process_vm_readv(own_pid(), &ours, 1, &theirs, 1, 0);
     if (got < 0 && (errno == ENOSYS || errno == EPERM)) {
         got = read_by_file(address, to, size);
     }
