@@ -57,6 +57,10 @@ def test_a_script_module_is_unknown() -> None:
     assert isinstance(kept, Unknown) and "script module" in kept.reason
 
 
+def test_torch_keeps_its_own_generator() -> None:
+    assert inspector.retained(torch.default_generator).retained_bytes == torch.default_generator.__sizeof__()
+
+
 def test_what_others_hold_is_not_counted() -> None:
     batch, made = torch.randn(500, 300), model()
     made(batch).sum()

@@ -162,6 +162,9 @@ KEPT |= {
     "used graph": used,
     "CSR": lambda: torch.ones(300, 300).to_sparse_csr(),
     "quantized": lambda: torch.quantize_per_tensor(torch.ones(900, 900), 0.1, 0, torch.qint8),
+    "generators": lambda: [torch.Generator() for _ in range(30)],
+    "averaged": lambda: torch.optim.swa_utils.AveragedModel(model()),
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(100, 50), torch.ones(200, 50)]),
     "loader": lambda: torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(500, 300))),
 }
 

@@ -31,6 +31,7 @@ VTABLES = {
     "_ZTVN5torch8autograd22DifferentiableViewMetaE": "DifferentiableViewMeta",
     "_ZTVN5torch8autograd14AccumulateGradE": "AccumulateGrad",
     "_ZTVN5torch8autograd10CopySlicesE": "CopySlices",
+    "_ZTVN2at16CPUGeneratorImplE": "CPUGeneratorImpl",
 }
 _GENERATED = re.compile(r"_ZTVN5torch8autograd9generated\d+(\w+)E")
 """Nodes of the built-in functions."""

@@ -17,7 +17,6 @@ MOST_BYTES: Final = {
     "_hashlib.HASH": 600,
     "_hashlib.HASHXOF": 600,
     "_hashlib.HMAC": 1_000,
-    "torch._C.Generator": 2_700,
     "zoneinfo.ZoneInfo": 6_000,
     "numpy.random.bit_generator.SeedSequence": 80,
     "numpy.dtypes.VoidDType": 360,
