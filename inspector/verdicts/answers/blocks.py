@@ -50,7 +50,7 @@ def _objects(parts: Parts) -> str:
     if not names:
         return ""
     which = listed(names[:3]) if len(names) <= 3 else f"{len(names):,} columns"
-    return f", without the Python objects that {which} points to"
+    return f", without the Python objects that {which} {'points' if len(names) == 1 else 'point'} to"
 
 
 def _not_known(parts: Parts) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from inspector.facts.amounts import size
 from inspector.facts.answers import Answer
 from inspector.facts.buffer import Buffer, Holder
-from inspector.facts.parts import Parts
+from inspector.facts.parts import Part, Parts
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.copying import copy_of
 from inspector.verdicts.answers.words import (
@@ -35,8 +35,15 @@ def writing(name: str, facts: Facts) -> Iterator[Answer]:
     if buffer is None:
         return
     rules = (_copies_first, _read_only, _changes_file, _changes_base, _changes_sharer, _changes_views)
-    yield from next((found for rule in rules if (found := tuple(rule(name, facts, buffer)))), ())
+    some = rules[:1] if _is_pending(facts) else rules
+    yield from next((found for rule in some if (found := tuple(rule(name, facts, buffer)))), ())
     yield from _changes_itself(name, facts, buffer)
+
+
+def _is_pending(facts: Facts) -> bool:
+    """Whether the first write copies: it then changes nothing else, whatever shares the bytes now."""
+    fact = known(facts, "materialization")
+    return fact is not None and fact.state == "copy-on-write pending"
 
 
 def _overlaps(facts: Facts) -> str:
@@ -169,8 +176,8 @@ def _changes_file(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
 
 def _copies_first(name: str, facts: Facts, buffer: Buffer) -> Iterator[Answer]:
     """Copy-on-write: what the first write copies, and that the others keep the old values."""
-    fact, parts = known(facts, "materialization"), known(facts, "parts")
-    if fact is None or fact.state != "copy-on-write pending":
+    parts = known(facts, "parts")
+    if not _is_pending(facts):
         return
     if parts is not None:
         yield from _copies_block(name, parts, buffer)
@@ -190,19 +197,28 @@ def _copies_block(name: str, parts: Parts, buffer: Buffer) -> Iterator[Answer]:
     blocks: dict[int, int] = {}
     for part in shared:
         blocks[part.block] = blocks.get(part.block, 0) + number(part.bytes)
-    if not shared or len(parts.parts) < parts.total or not any(blocks.values()):
+    if not shared or not any(blocks.values()):
         return
-    which = "every column" if len(shared) == parts.total else _columns([part.name for part in shared])
-    most = size(max(blocks.values()))
     tables = dict.fromkeys(holder.shown_by.partition("[")[0] for holder in buffer.holders if holder.shown_by)
     others = [table for table in tables if table != name]
     if others:
         first = f"Shares columns with {listed(map(code, others[:3]))} until they are written"
     else:
-        first = f"The data of {which} is shared until it is written"
-    text = f"{first}: the first write to one copies at most {most}."
-    about, most_bytes = (name, *others[:3]), max(blocks.values())
-    yield answer("write-copies", text, "parts.holders", "buffer.holders", about=about, costs_bytes=most_bytes)
+        first = f"The data of {_which(shared, parts)} is shared until it is written"
+    whole = len(parts.parts) == parts.total
+    most = max(blocks.values()) if whole else 0
+    copied = f"at most {size(most)}" if whole else "the block that the column is in"
+    text = f"{first}: the first write to one copies {copied}."
+    about = (name, *others[:3])
+    yield answer("write-copies", text, "parts.holders", "buffer.holders", about=about, costs_bytes=most)
+
+
+def _which(shared: list[Part], parts: Parts) -> str:
+    """The shared columns in words: those that were looked at, where not all were."""
+    if len(parts.parts) < parts.total:
+        some = f"{len(shared):,} of " if len(shared) < len(parts.parts) else ""
+        return f"{some}the {len(parts.parts):,} columns looked at"
+    return "every column" if len(shared) == parts.total else _columns([part.name for part in shared])
 
 
 def _columns(names: list[str]) -> str:
