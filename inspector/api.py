@@ -322,19 +322,19 @@ def namespace(
     hidden: Collection[str] = (),
     limit: int | None = 30,
     history: Mapping[str, tuple[Any, str]] | None = None,
+    modules: bool = False,
     stops: tuple[Any, ...] = (),
 ) -> Namespace:
     """Return what each name of a namespace (an exact dict) holds, and which names share bytes.
 
-    At most `limit` names (None: all), the largest first, no modules, functions and `hidden` ones. `history`:
-    "Out[4]" -> (object, what frees it), for what is kept beyond the names. `stops`: not the user's objects.
+    At most `limit` names, largest first. Beyond: `history`: "Out[4]" -> (object, what frees it), `modules`.
     """
     if type(names) is not dict:
         raise no_plain_dict("only a plain dict can be inspected as a namespace.", "namespace(dict(names))")
     from inspector.objects.probes.namespace import namespace
     from inspector.verdicts.answers.names import with_answers
 
-    return with_answers(namespace(names, hidden=hidden, limit=limit, history=history, stops=stops))
+    return with_answers(namespace(names, hidden, limit, history, modules, stops))
 
 
 def adapters_left_out() -> dict[str, str]:

@@ -27,10 +27,12 @@ from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
 from inspector.sessions.cell_changes import what_changed
 from inspector.sessions.growth.sampled import Sampled
-from inspector.sessions.memory import memory
+from inspector.sessions.memory import heap, memory
 
 LARGEST = 4
 """Objects whose path `--memory` shows."""
+LARGEST_OF_HEAP = 6
+"""Objects whose path `--heap` shows."""
 MOST_BESIDE = 12
 """Objects that are compared with each other."""
 
@@ -61,6 +63,7 @@ class InspectMagics(Magics, Defaults):
           %inspect x --after "f(x)" what this expression would copy
           %inspect x y              compare: who is a view of whom
           %inspect --map            your names on the addresses they cover
+          %inspect --heap           what fills it: types, the largest objects, who has them
           %inspect --memory         where the memory of this process went
           %inspect --on client x    a Dask Future, on its worker; all keys without x
           r = %inspect x            the report: r.refs.references, r.to_json()
@@ -111,11 +114,10 @@ class InspectMagics(Magics, Defaults):
             keys = [self._value(expression) for expression in expressions]
             return clusters.report(self._value(options.on), keys, options)
         if options.memory:
-            known = names.objects(self.shell)
-            found = memory(
-                names=names.namespaces(self.shell), known=known, largest=LARGEST, lost=True, give_back=True
-            )
-            return Report("memory", {"account": found})
+            return self._memory()
+        if options.heap:
+            with progress.bar(False, walks=True):
+                return Report("heap", {"heap": heap(0, LARGEST_OF_HEAP, names.objects(self.shell))})
         if not expressions:
             return self._namespace(options)
         if options.to or options.after:
@@ -130,6 +132,13 @@ class InspectMagics(Magics, Defaults):
             why=f"at most {MOST_BESIDE} are compared",
             do="%inspect x y for two, or %inspect alone for the table of all names",
         )
+
+    def _memory(self) -> Report:
+        known = names.objects(self.shell)
+        found = memory(
+            names=names.namespaces(self.shell), known=known, largest=LARGEST, lost=True, give_back=True
+        )
+        return Report("memory", {"account": found})
 
     def _one(self, text: str, options: argparse.Namespace) -> Report:
         if options.graph:
@@ -180,6 +189,7 @@ class InspectMagics(Magics, Defaults):
             hidden=names.hidden(self.shell),
             limit=limit,
             history=names.history(self.shell),
+            modules=True,
             stops=names.machinery(self.shell),
         )
         return Report("names", {"map": MemoryMap(table)} if options.map else {"namespace": table})

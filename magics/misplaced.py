@@ -26,6 +26,7 @@ _ABOUT: Final = {
     **dict.fromkeys(("--graph", "--strides", "--layers"), _ONE),
     **{option.flags[0]: _SEVERAL for option in COMPARED},
     "--map": _NAMES,
+    "--heap": _NAMES,
     "--memory": _NAMES,
     "--live": _CELL,
 }

@@ -53,6 +53,7 @@ PANEL = _switch(
 )
 VIEWS = (
     _switch("--map", help="show your names on the addresses they cover"),
+    _switch("--heap", help="show what fills the heap, by type, and the largest objects"),
     _switch("--memory", help="show where the memory of the process went"),
     _switch("--graph", help="walk through its holders and what it holds"),
     _switch("--strides", help="show which bytes each element of an array uses"),

@@ -44,11 +44,13 @@ class Beyond:
     type_name: str
     bytes: int
     by: str
-    """"history", "traceback" or "base"."""
+    """"history", "traceback", "module" or "base"."""
     why: str
     """"a local of f"."""
     do: str
     """The code that lets it go; "" if there is none."""
+    also: tuple[str, ...] = ()
+    """What keeps the same bytes too, of history: names that do not show them, "the last traceback"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Namespace:
     shared_bytes: int = 0
     """Bytes counted for several names: the sum over all names minus `total_bytes`."""
     kept: tuple[Beyond, ...] = ()
-    """What IPython's history, the last traceback and views keep beyond the names, most bytes first."""
+    """What history, the last traceback, modules and views keep beyond the names, most bytes first."""
     kept_bytes: int = 0
     ram_bytes: int | Unknown = NOT_ASKED
     """Of `total_bytes`, those in memory now."""

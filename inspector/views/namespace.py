@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from inspector.facts.namespace import Namespace, Row
+from inspector.facts.namespace import Beyond, Namespace, Row
 from inspector.facts.nothing import Nothing
 from inspector.facts.unknown import Immortal, ImmortalType, Unknown
 from inspector.views.amounts import size
@@ -46,12 +46,18 @@ def _kept(fact: Namespace) -> Iterator[Block]:
             (Span(clipped(row.place, LONGEST_NAME), "name"),),
             (Span(row.type_name),),
             (Span(size(row.bytes)),),
-            (Span(row.do, "code"), Span(row.why + _UNTIL.get(row.by, ""), "dim")),
+            _how_to_let_go(row),
         )
         for row in fact.kept
     )
     summary = Line("beyond", (Span(size(fact.kept_bytes)), Span("  kept, but not shown by a name", "dim")))
     yield Fold(summary, (Table(("", "", "", ""), rows, (2,)),), _KEPT_SHOWN)
+
+
+def _how_to_let_go(row: Beyond) -> tuple[Span, ...]:
+    if row.also:
+        return (Span(f"kept by {' and '.join(row.also)} too", "dim"),)
+    return (Span(row.do, "code"), Span(row.why + _UNTIL.get(row.by, ""), "dim"))
 
 
 def _books(fact: Namespace) -> Iterator[Block]:

@@ -107,6 +107,8 @@ static int meet(PyObject *object, void *arg) {
     if (row->mark == LEAF && walk->left_leaf-- > 0) {
         if (object != walk->start || walk->seen == &walk->all) { // its struct: what it shows is the adapter's
             count(walk, object, own_bytes_header(object) + (size_t)Py_TYPE(object)->tp_basicsize);
+        } else { // a later root that reaches it past the bound does not count it again
+            walk->failed |= marks_add(&walk->all, object) < 0;
         }
         walk->failed |= PyList_Append(walk->found, object) < 0;
         walk->failed |= arena_push(&walk->shut, object) < 0;

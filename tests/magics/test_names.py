@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from inspector.facts.answers import Answer
+
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 np = pytest.importorskip("numpy")
 
@@ -16,13 +18,18 @@ def table(shell):
     return lambda: shell.run_line_magic("inspect", "")
 
 
+def told(report) -> list[Answer]:
+    """The answers without those about globals of modules: the tests' own modules are in this process."""
+    return [one for one in report.namespace.answers if one.slug != "kept-by-module"]
+
+
 def test_what_out_keeps_is_named_and_what_is_told_lets_it_go(shell, table) -> None:
     """IPython keeps the last result among its hidden names too, where `%reset out` leaves it."""
     number = shell.execution_count
     shell.run_cell("import weakref\nclass Own(np.ndarray): pass")
     shell.run_cell("big = np.ones(500_000).view(Own); alive = weakref.ref(big)\nbig", store_history=True)
     shell.run_cell("del big")
-    said = table().namespace.answers[1]
+    said = told(table())[1]
     assert said.text == (
         f"4.0 MB more are held by `Out[{number}]`: `%reset out` and then "
         "`get_ipython().push({'_': 0}, False)` free them."
@@ -33,7 +40,7 @@ def test_what_out_keeps_is_named_and_what_is_told_lets_it_go(shell, table) -> No
     assert table().namespace.kept[0].place == "user_ns_hidden['_']"
     shell.run_cell(said.do.partition(", then ")[2])
     assert shell.user_ns["alive"]() is None
-    assert [one.slug for one in table().namespace.answers] == ["names-hold"]
+    assert [one.slug for one in told(table())] == ["names-hold"]
 
 
 def test_a_name_that_begins_with_an_underscore_is_the_users_own(shell, table) -> None:
@@ -49,12 +56,12 @@ def test_the_last_traceback_is_named_by_the_variable_until_the_next_error(shell,
         "def f():\n    global alive\n    huge = np.ones(500_000).view(Own)\n"
         "    alive = weakref.ref(huge)\n    raise ValueError\n\nf()"
     )
-    assert [one.text for one in table().namespace.answers[1:]] == [
+    assert [one.text for one in told(table())[1:]] == [
         "4.0 MB: `huge`, a local of f, kept by the traceback in sys.last_traceback until the next error "
         "and `gc.collect()`."
     ]
     shell.run_cell("1/0")
-    assert [one.slug for one in table().namespace.answers] == ["names-hold"]
+    assert [one.slug for one in told(table())] == ["names-hold"]
     shell.run_cell("gc.collect();")
     assert shell.user_ns["alive"]() is None
 
@@ -86,3 +93,9 @@ def test_the_first_sentence_is_the_sum_and_who_shares(shell, table) -> None:
     said, rows = table().namespace.answers[0], table().namespace.rows
     assert re.fullmatch(r"\d names hold 1.2 MB: `a`, `[bc]` and `[bc]` share memory.", said.text)
     assert int(said.text[0]) >= len(rows) and said.costs_bytes == table().namespace.total_bytes >= 1_200_000
+
+
+def test_the_heap_leads_to_the_largest_objects_and_who_holds_them(shell, table) -> None:
+    shell.run_cell("held = {'k': [np.ones(2_000_000)]}")
+    said = str(shell.run_line_magic("inspect", "--heap"))
+    assert re.search(r"16 MB +ndarray +held\['k'\]\[0\]", said), said

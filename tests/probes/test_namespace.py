@@ -2,13 +2,17 @@
 
 # SPDX-License-Identifier: MIT
 import gc
+import importlib
+import re
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import inspector
 from inspector.api import namespace
 from inspector.facts.namespace import Row
 
@@ -181,3 +185,43 @@ def test_history_keeps_only_what_no_name_shows() -> None:
     )
     assert [(row.place, row.bytes, row.do) for row in found.kept] == [("Out[2]", 400_000, "%reset out")]
     assert found.answers[1].text == "400 kB more are held by `Out[2]`: `%reset out` frees them."
+
+
+def test_of_many_arrays_the_sum_counts_none_twice_and_says_that_there_is_more() -> None:
+    """The bytes of those that are not asked for them are not known: a view's base is then counted once."""
+    base = np.ones((20_000, 10))
+    rows = list(base)
+    found = namespace({"base": base, "rows": rows})
+    assert not found.complete
+    assert base.nbytes < found.total_bytes <= base.nbytes + sum(map(sys.getsizeof, (base, rows, *rows)))
+    (said,) = (row.text for row in inspector.inspect(rows, name="rows").answers.rows if row.slug == "weight")
+    assert re.fullmatch(r"More than 2\.\d MB in all: 20,00\d objects inside were counted\.", said), said
+
+
+def test_history_frees_nothing_that_a_view_of_a_name_keeps_too() -> None:
+    big = np.zeros(500_000)
+    history = {"Out[1]": (big, "%reset out")}
+    alone = namespace({}, history=history)
+    assert "frees them" in alone.answers[0].text
+    part = big[:10]
+    del big
+    found = namespace({"part": part, "rows": [part]}, history=history)
+    (said,) = (row.text for row in found.answers if row.slug == "kept-by-history")
+    assert said == "4.0 MB more are held by `Out[1]`, `part` and `rows`: they are free when all let go."
+
+
+def test_globals_of_the_users_modules_are_counted_and_named(tmp_path: Path) -> None:
+    (tmp_path / "store.py").write_text(
+        "import numpy as np\ntable = [np.ones(300_000)]\nclass Pool: cache = {'k': np.ones(200_000)}\n"
+        "def unused(x=np.ones(100_000)): return x\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(tmp_path))
+        store = importlib.import_module("store")
+        found = namespace({"part": store.table[0]}, history={}, modules=True)
+    del sys.modules["store"]
+    rows = {row.place: row.bytes for row in found.kept if row.by == "module"}
+    assert 1_600_000 < rows["store.Pool.cache"] < 1_601_000
+    assert "store.table" not in rows, "a name shows all of it"
+    (said,) = (row.text for row in found.answers if row.slug == "kept-by-module")
+    assert "`store.Pool.cache`" in said

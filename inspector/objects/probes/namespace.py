@@ -75,25 +75,25 @@ class _Look:
 
 def namespace(
     mapping: dict[str, Any],
-    *,
     hidden: Collection[str] = (),
     limit: int | None = LIMIT,
     history: Mapping[str, tuple[Any, str]] | None = None,
+    modules: bool = False,
     stops: tuple[Any, ...] = (),
 ) -> Namespace:
     """The names of `mapping` (an exact dict) except `hidden`: largest first, sharing ones side by side.
 
     At most `limit` rows, without modules, classes and functions, which are counted in `left_out`. None: all
     rows. `total_bytes` counts each byte of all names once, even if shared. `history`: place -> (an object
-    that IPython keeps, what lets it go); with it, the fact tells what is kept beyond the names. `stops`:
-    objects that are not the user's.
+    that IPython keeps, what lets it go); with it, the fact tells what is kept beyond the names; with
+    `modules` also by globals of the user's. `stops`: objects that are not the user's.
     """
     places = Places(MappingTable())
     all_of = [(row, _box(mapping, row[0])) for row in _native.names(mapping) if row[0] not in hidden]
     rows_of = [row for row, box in all_of if box is not None]
     named = [box for _, box in all_of if box is not None]
     del all_of
-    besides = [] if history is None else [*kept.roots(history)]
+    besides = [] if history is None else [*kept.roots(history, modules)]
     held, complete = reached([*named, *(one.subject for one in besides)], (mapping, *stops))
     found = [_look(*one) for one in zip(rows_of, named, held[: len(named)], strict=True)]
     rows, total = _shown(found, limit)

@@ -15,10 +15,12 @@ from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.layers.pages import residency, resident_bytes
 from inspector.objects.layouts.overlap import Nested, merged
+from inspector.objects.reach.globals import module_globals
 from inspector.objects.reach.reached import Reached, piece_of
 from inspector.objects.reach.tracebacks import variables
 
 Spans = list[tuple[int, int]]
+LAST_TRACEBACK: Final = "the last traceback"
 LEAST_BYTES: Final = 4_096
 """Of fewer bytes there is no row."""
 
@@ -34,8 +36,8 @@ class Root:
     do: str = ""
 
 
-def roots(history: Mapping[str, tuple[Any, str]]) -> Iterator[Root]:
-    """IPython's history, then the last exception: first what its frames' variables hold."""
+def roots(history: Mapping[str, tuple[Any, str]], modules: bool) -> Iterator[Root]:
+    """IPython's history, the last exception (first its frames' variables), globals of the user's modules."""
     for place, (value, do) in history.items():
         yield Root(Subject(value), place, "history", "", do)
     for name in ("last_exc", "last_value"):
@@ -44,6 +46,8 @@ def roots(history: Mapping[str, tuple[Any, str]]) -> Iterator[Root]:
             for variable, function, held in variables(error):
                 yield Root(Subject(held), variable, "traceback", f"a local of {function}")
             yield Root(Subject(error), f"sys.{name}", "traceback", "the last exception")
+    for place, module, held in module_globals() if modules else ():
+        yield Root(held, place, "module", f"a global of the module {module}")
 
 
 def title(kind: type, blocks: tuple[Elements, ...]) -> str:
@@ -99,7 +103,8 @@ def with_kept(
         grown = union.add([(block.range.start, block.range.stop) for block in blocks]) + of.fresh_bytes
         objects += of.fresh_bytes
         if grown:
-            rows.append(Beyond(root.place, _named(root), grown, root.by, root.why, root.do))
+            also = tuple(_also(root, of, found))
+            rows.append(Beyond(root.place, _named(root), grown, root.by, root.why, root.do, also))
     whole = [*union.spans, *((piece.start, piece.stop) for piece in pieces)]
     return replace(
         fact,
@@ -109,6 +114,27 @@ def with_kept(
         kept_ram_bytes=objects + object_bytes + _resident(whole) - named,
         rss_bytes=resident_bytes(),
     )
+
+
+def _also(root: Root, of: Reached, found: Sequence[tuple[Root, Reached]]) -> Iterator[str]:
+    """What else keeps bytes of an entry of the history: it does not free them alone."""
+    if root.by != "history":
+        return
+    own = merged(_spans(of))
+    said = set[str]()
+    for other, one in found:
+        where = {"base": other.place, "module": other.place, "traceback": LAST_TRACEBACK}.get(other.by, "")
+        if where and where not in said and _meet(own, merged(_spans(one))):
+            said.add(where)
+            yield where
+
+
+def _meet(some: Spans, others: Spans) -> bool:
+    return _bytes(some) + _bytes(others) > _bytes(merged([*some, *others]))
+
+
+def _spans(of: Reached) -> Spans:
+    return [(block.range.start, block.range.stop) for block in (*of.blocks, *of.behind)]
 
 
 def _resident(spans: Spans) -> int:

@@ -50,11 +50,15 @@ def reached(roots: Sequence[_native.Subject], stops: tuple[Any, ...] = ()) -> tu
 def walked(
     roots: Sequence[_native.Subject], stops: tuple[Any, ...] = (), once: bool = False
 ) -> tuple[list[Walked], list[type], bool]:
-    """(a row a root, the types met, whether that is all), as `_native.reached`; leaves have blocks."""
+    """(a row a root, the types met, whether that is all), as `_native.reached`; leaves have blocks.
+
+    It is not all where more arrays were met than are asked for their blocks.
+    """
     found = _native.reached(tuple(roots), stops, (), MOST_OBJECTS, 0, once)
     if leaves := tuple(kind for kind in found[1] if has_blocks(kind)):
         rows, _, complete = _native.reached(tuple(roots), stops, leaves, MOST_OBJECTS, MOST_ARRAYS, once)
-        return rows, found[1], complete
+        asked = sum(len(held) + len(behind) for *_, held, behind in rows)
+        return rows, found[1], complete and asked < MOST_ARRAYS
     return found
 
 

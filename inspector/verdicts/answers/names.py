@@ -20,8 +20,9 @@ INDEXED = ("Series", "DataFrame")
 
 def with_answers(table: Namespace) -> Namespace:
     """The table with what it answers."""
-    said = (*_sum(table), *_history(table.kept), *_tracebacks(table.kept), *_bases(table))
-    return replace(table, answers=said)
+    rules = (_history, _history_and_more, _tracebacks, _modules)
+    kept = (found for rule in rules for found in rule(table.kept))
+    return replace(table, answers=(*_sum(table), *kept, *_bases(table)))
 
 
 def _sum(table: Namespace) -> Iterator[Answer]:
@@ -43,7 +44,7 @@ def _sum(table: Namespace) -> Iterator[Answer]:
 
 def _history(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
     """What IPython's history keeps: one sentence for all results, since one command frees them."""
-    rows = [row for row in kept if row.by == "history"]
+    rows = [row for row in kept if row.by == "history" and not row.also]
     total = sum(row.bytes for row in rows)
     if total < LEAST_BYTES:
         return
@@ -54,6 +55,19 @@ def _history(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
     cure = f"{' and then '.join(map(code, ways))} {'frees' if len(ways) == 1 else 'free'} them"
     text = f"{size(total)} more {_are(total)} held by {held}: {cure}."
     yield answer("kept-by-history", text, "namespace.kept", about=tuple(places), do=do, costs_bytes=total)
+
+
+def _history_and_more(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
+    """The largest result that something else keeps too: letting go of the history frees nothing."""
+    row = next((row for row in kept if row.by == "history" and row.also), None)
+    if row is None or row.bytes < LEAST_BYTES:
+        return
+    others = [one if " " in one else code(one) for one in row.also]
+    who = listed([code(row.place), *others], MOST_NAMED)
+    both = "both" if len(others) == 1 else "all"
+    text = f"{size(row.bytes)} more {_are(row.bytes)} held by {who}: they are free when {both} let go."
+    about = (row.place, *row.also)
+    yield answer("kept-by-history", text, "namespace.kept", about=about, costs_bytes=row.bytes)
 
 
 def _are(total: int) -> str:
@@ -71,6 +85,17 @@ def _tracebacks(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
         yield answer(
             "kept-by-traceback", text, "namespace.kept", about=(row.place,), do=row.do, costs_bytes=row.bytes
         )
+
+
+def _modules(kept: tuple[Beyond, ...]) -> Iterator[Answer]:
+    """What globals of the user's modules keep."""
+    rows = [row for row in kept if row.by == "module"]
+    total = sum(row.bytes for row in rows)
+    if total >= LEAST_BYTES:
+        places = [row.place for row in rows]
+        noun = "a global of a module" if len(rows) == 1 else "globals of modules"
+        text = f"{size(total)} {_are(total)} held by {noun}: {listed(map(code, places), MOST_NAMED)}."
+        yield answer("kept-by-module", text, "namespace.kept", about=tuple(places), costs_bytes=total)
 
 
 def _bases(table: Namespace) -> Iterator[Answer]:
