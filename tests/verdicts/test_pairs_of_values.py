@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import io
+import math
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,12 @@ def first(a: Any, b: Any) -> str:
         (np.float64(3.5), np.float64(3.5), "Two float64 objects with equal values."),
         (np.int16(3), 4, "An int16 and an int with different values: 3 and 4."),
         (np.float32(0.1), 0.1, "A float32 and a float with different values"),
+        (math.nan, np.float64("nan"), "A float and a float64 with equal values."),
+        (complex(1, math.nan), complex(1, math.nan), "Two complex objects with equal values."),
+        (complex(1, math.nan), complex(2, math.nan), "Two complex objects with different values"),
+        (math.nan, 1.0, "Two float objects with different values: nan and 1.0."),
+        (range(9), range(0, 9), "Two range objects with equal values."),
+        (range(9), range(8), "Two range objects with different values: range(0, 9) and range(0, 8)."),
     ],
 )
 def test_numbers_of_two_types_are_compared(a: Any, b: Any, said: str) -> None:

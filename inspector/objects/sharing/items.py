@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice, product
+from math import isnan
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
@@ -31,7 +32,7 @@ def items(a: _native.Subject, b: _native.Subject, shown: bool) -> Values | None:
         return _compared(a.get(), b.get()) if is_full(a.get()) and is_full(b.get()) else None
     if kinds == {dict}:
         return _compared(list(a.get().values()), list(b.get().values()))
-    if len(kinds) == 1 and kinds <= set(_ATOMS):
+    if (len(kinds) == 1 and kinds <= set(_ATOMS)) or (_is_range(a.get()) and _is_range(b.get())):
         return _plain(a.get(), b.get(), shown)
     numbers = [_number(one.get()) for one in (a, b)]
     return _plain(numbers[0], numbers[1], shown) if None not in numbers else None
@@ -48,6 +49,11 @@ def _number(x: Any) -> Any:
     return item if type(item) in (int, float, complex, bool) else None
 
 
+def _is_range(x: Any) -> bool:
+    """A range of exact ints, which compares without code of a user."""
+    return type(x) is range and all(type(one) is int for one in (x.start, x.stop, x.step))
+
+
 def _compared(one: Any, other: Any) -> Values | None:
     """Item by item; None if the lengths differ."""
     total = len(one)
@@ -60,8 +66,15 @@ def _compared(one: Any, other: Any) -> Values | None:
     return Values(differs is None, "objects", bound, total, "C", "C", varied, first, "", "")
 
 
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two are equal; NaN is NaN, as among the elements of arrays."""
+    if type(one) is complex and type(other) is complex:
+        return _is_same(one.real, other.real) and _is_same(one.imag, other.imag)
+    return bool(one == other) or (type(one) is type(other) is float and isnan(one) and isnan(other))
+
+
 def _plain(one: Any, other: Any, shown: bool) -> Values:
-    equal = one == other
+    equal = _is_same(one, other)
     texts = ("", "")
     if shown and not equal and max(one.__sizeof__(), other.__sizeof__()) < _LONGEST:
         texts = (repr(one), repr(other))
