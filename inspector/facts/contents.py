@@ -21,6 +21,23 @@ class Item:
     """How many places of the container hold it."""
     name: str = ""
     """The user's name for it; "" if there is none."""
+    arrays: int = 0
+    """Of its bytes, how many arrays, tables and tensors show some; itself counts too."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommonBase:
+    """The object of which all arrays of a container are views, or which they are."""
+
+    what: str
+    """"ndarray float64 (1000,)"."""
+    bytes: int
+    address: Address
+    views: int
+    writable: bool
+    """Whether all the views can be written."""
+    name: str = ""
+    """The user's name for it; "" if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +63,9 @@ class Contents:
     """Names of types, made in C by others, whose objects may keep more bytes than they tell."""
     behind_bytes: int = 0
     """Of what its arrays keep and do not show: the rest of a view's base, a storage, a table's index."""
+
+    base: tuple[CommonBase, ...] = ()
+    """Where the container holds several arrays, each a view of one: that one. At most one."""
 
     def __repr__(self) -> str:
         least = "" if self.complete else "at least "

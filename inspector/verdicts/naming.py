@@ -40,12 +40,14 @@ def _contents(held: Contents, known: Mapping[int, str]) -> Contents:
         return held
     items = tuple(replace(item, name=known.get(item.address, "")) for item in held.items)
     boxes = tuple(replace(box, name=known.get(box.address, "")) for box in held.boxes)
-    return replace(held, items=items, boxes=boxes)
+    base = tuple(replace(one, name=known.get(one.address, "")) for one in held.base)
+    return replace(held, items=items, boxes=boxes, base=base)
 
 
 def _addresses(held: Contents) -> Iterator[int]:
     yield from (item.address for item in held.items)
     yield from (box.address for box in held.boxes)
+    yield from (base.address for base in held.base)
 
 
 def _parts(table: Parts, known: Mapping[int, str]) -> Parts:

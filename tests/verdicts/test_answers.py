@@ -129,7 +129,8 @@ def test_a_container_of_views_says_what_they_keep() -> None:
     x = np.ones((1_000, 100))
     kept = r"\d\.\d kB in all, .* While it lives, 79\d kB more stay, which its arrays keep and do not show\."
     for held in ([x[3], x[5:9]], {"k": x[:, 0]}):
-        assert re.fullmatch(kept, texts(inspector.inspect(held))[0])
+        views = "Its 2 arrays are views of one ndarray of 800 kB. " if len(held) == 2 else ""
+        assert re.fullmatch(views + kept, texts(inspector.inspect(held))[0])
     for held in ([x, x[3]], [x[1:]], [x[500:]]):
         assert "While" not in texts(inspector.inspect(held))[0]
 
@@ -379,6 +380,19 @@ def test_of_a_table_of_many_blocks_nothing_is_said_from_the_first_ones() -> None
     assert not any(" B" in text for slug, text in said.items() if slug == "shared-copy-on-write"), said
 
 
+@pytest.mark.libraries
+def test_a_wide_table_is_said_to_change_another_only_where_a_write_does() -> None:
+    pd = pytest.importorskip("pandas")
+    for columns in (5, 50, 550):
+        wide = pd.DataFrame(np.ones((10, columns)))
+        same = wide.copy(deep=False)
+        said = inspector.inspect(same, name="same", known={id(wide): "wide", id(same): "same"})
+        same.iloc[0, 0] = 7.0
+        changed = wide.iloc[0, 0] == 7.0
+        assert ("write-copies" in slugs(said)) is not changed, texts(said)
+        assert "write-changes" not in slugs(said) or changed, texts(said)
+
+
 def test_tables_that_share_columns_are_named(tmp_path: Path) -> None:
     script = tmp_path / "app.py"
     script.write_text(
@@ -395,6 +409,53 @@ def test_tables_that_share_columns_are_named(tmp_path: Path) -> None:
     assert "1,000 rows × 2 columns, 16 kB. held by" in own
     assert "Shares its 8.0 kB with df['v'] until one of them is written (copy-on-write)." in column
     assert "The first write copies 8.0 kB; df['v'] keeps the old values." in column
+
+
+def test_a_container_says_that_its_arrays_are_views_of_one() -> None:
+    a, fixed = np.ones((30, 40)), bytes(range(200))
+    said = {
+        "Its 3 arrays are views of `a`: writing to one changes `a`.": [a[::2], a[:, 3], a.T],
+        "2 of its 3 arrays are views of `a`: writing to one changes `a`.": {"x": a, "y": a[0], "z": a[1]},
+        "One of its 2 arrays is a view of the other: a write through one is seen in the other.": (a, a[0]),
+        "Its 2 arrays are views of `fixed`.": [np.frombuffer(fixed, "u1", 9), np.frombuffer(fixed, "u2")],
+    }
+    known = {id(a): "a", id(fixed): "fixed"}
+    for text, x in said.items():
+        assert texts(inspector.inspect(x, name="x", known=known))[0].startswith(text)
+    for x in ([a, a], [a[0], np.ones(3)], [np.ones(3), np.ones(3)], [a[0], [a[1]]]):
+        assert "view" not in texts(inspector.inspect(x, name="x", known=known))[0]
+
+
+def test_what_leads_back_to_an_object_does_not_weigh_what_it_holds() -> None:
+    class Node:
+        pass
+
+    top, low = Node(), Node()
+    top.me, top.low, low.top = top, low, top  # type: ignore[attr-defined]
+    top.big, low.small = np.ones(100_000), np.ones(1000)  # type: ignore[attr-defined]
+    said = inspector.inspect(top, name="top")
+    assert "nearly all in its `.big`: an ndarray float64 (100000,)." in texts(said)[0]
+    assert {item.key: item.bytes < 10_000 for item in said.contents.items} == {".big": False, ".low": True}
+
+
+def test_a_class_and_a_module_say_what_they_keep(tmp_path: Path) -> None:
+    script = tmp_path / "app.py"
+    (tmp_path / "store.py").write_text(
+        "import numpy as np\ntable = [np.ones(100_000)]\nclass Pool: cache = {'k': np.ones(50_000)}\n"
+    )
+    script.write_text(
+        "import enum, inspector, store\nclass S: kept = {'a': bytearray(90_000)}\n"
+        "class Color(enum.Enum): RED = 'x' * 9_000\n"
+        "for x in (S, store, store.Pool, Color.RED): print(inspector.inspect(x))\n"
+    )
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    for said in (
+        "Its attributes keep 90 kB, nearly all in its .kept: a dict (1 item).",
+        "Its globals keep 1.2 MB, nearly all in 2 arrays.",
+        "Its attributes keep 400 kB, nearly all in its .cache: a dict (1 item).",
+    ):
+        assert said in " ".join(ran.stdout.split()), (ran.stdout, ran.stderr)
+    assert "EnumType" not in ran.stdout, "a member's class belongs to others too"
 
 
 def test_what_callables_and_namespaces_keep_is_named_by_its_place() -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,8 +14,10 @@ from inspector.adapters.registry import adapter_of
 from inspector.facts.amounts import counted
 from inspector.facts.unknown import Address
 from inspector.objects.classes import full_name
+from inspector.objects.layouts.overlap import Nested as Piece
 from inspector.objects.ownership.rows import key_text
 from inspector.objects.reach.boxes import MOST_SLOTS, Words, boxes
+from inspector.objects.reach.globals import has_own_names, is_class
 from inspector.objects.reach.opaque import is_opaque
 from inspector.objects.reach.places import (
     MOST_PAIRS,
@@ -38,12 +40,18 @@ from inspector.objects.reach.reached import (
 )
 
 if TYPE_CHECKING:  # imported for a container
-    from inspector.facts.contents import Contents, Item
+    from inspector.facts.contents import CommonBase, Contents, Item
 
 MOST_ASKED: Final = 16
 """Arrays that are asked whether they keep more than their elements."""
+MOST_BASES: Final = MOST_PAIRS
+"""Arrays of a container whose base is asked for."""
+MOST_STEPS: Final = 8
+"""Of a chain of bases."""
 MOST_NAMED: Final = 8
 """Items that the fact describes one by one."""
+_STEPS: Final = ("base", "_base", "obj")
+"""How NumPy, PyTorch and a memoryview name what a view is of."""
 _KEYED: Final = (list, tuple, dict)
 _PLAIN: Final = (int, float, complex, str, bytes, bytearray, bool, type(None), dict, list, tuple)
 _BYTES: Final = (bytes, bytearray)
@@ -52,7 +60,8 @@ _BYTES: Final = (bytes, bytearray)
 def contents(subject: _native.Subject) -> Contents | None:
     """The column `contents`; None if the object is no container, or its bytes are known to an adapter."""
     x = subject.get()
-    has_frames = is_exception(type(x)) or type(x) is types.FrameType
+    has_names = has_own_names(x)
+    has_frames = is_exception(type(x)) or type(x) is types.FrameType or has_names
     if not (has_frames or is_container(type(x)) or is_finished(x)):
         return None
     from inspector.facts.contents import Contents
@@ -61,57 +70,110 @@ def contents(subject: _native.Subject) -> Contents | None:
     values: dict[int, _native.Subject] = {}
     for key, value in islice(pairs(x), MOST_PAIRS):
         kind = type(value)
-        if kind is int or kind is float or kind is bool or value is None:
-            continue  # it keeps nothing, and nobody asks who holds it
+        if kind is int or kind is float or kind is bool or value is None or is_class(value):
+            continue  # it keeps nothing that is not also others', and nobody asks who holds it
         keys.setdefault(id(value), []).append(key)
-        values.setdefault(id(value), _native.Subject(value))
+        if value is not x:
+            values.setdefault(id(value), _native.Subject(value))
     roots = list(values.values())
     if not has_frames:  # they refer to the module's names too, which they do not keep
         roots.append(subject)
     stops = (x.__func__,) if type(x) is types.MethodType else ()  # functions belong to others too
     rows, kinds, complete = walked(roots, stops, once=True)
-    held = [one for row in rows for one in row[3]]
+    weighed = rows
+    if not has_frames and not rows[-1][2]:  # a value leads back to it, and had all that it holds
+        weighed, _, _ = walked(roots[:-1], (x, *stops), once=True)
+    held, shown = [one for row in rows for one in row[3]], _Shown()
     arrays = [one for one in held if not any(type(one) is kind for kind in _BYTES)]
     own = 0 if has_frames else _native.names({"x": subject})[0][4]
     inner = {adapter.library for kind in kinds if has_blocks(kind) and (adapter := adapter_of(kind))}
     opaque = [kind for kind in kinds if is_opaque(kind) and full_name(kind).partition(".")[0] not in inner]
     opaque += [type(one) for one in arrays[:MOST_ASKED] if _is_in_graph(one)]
     inside = max(sum(row[2] for row in rows) - (not has_frames), 0)  # 0 where it is never freed
-    if not inside and is_of_c(type(x)):
+    if not inside and (has_names or is_of_c(type(x))):
         return None
     return Contents(
         inside,
-        max(sum(row[1] for row in rows) - own, 0) + _payload(held),
+        max(sum(row[1] for row in rows) - own, 0) + shown.bytes(held),
         len(arrays),
-        _payload(arrays),
+        shown.bytes(arrays),
         complete,
-        tuple(_items(list(values.values()), rows, keys)),
+        tuple(_items(list(values.values()), weighed, keys, shown)),
         boxes(x, Words(_what, _key)) if keys and type(x) in _KEYED and len(x) <= MOST_SLOTS else (),
         tuple(dict.fromkeys(map(type_name, opaque)))[:MOST_NAMED],
-        _behind(held, [one for row in rows for one in row[4]]),
+        _behind(held, [one for row in rows for one in row[4]], shown),
+        tuple(_common_base([one.get() for one in values.values()], arrays)),
     )
 
 
-def _behind(held: list[Any], behind: list[Any]) -> int:
+def _common_base(items: list[Any], arrays: list[Any]) -> Iterator[CommonBase]:
+    """The one object of which all arrays are views, where the container itself holds all of them."""
+    from inspector.facts.contents import CommonBase
+
+    here = {id(one) for one in items}
+    if len(arrays) < 2 or len(arrays) > MOST_BASES or not all(id(one) in here for one in arrays):
+        return
+    bases = {id(base): base for base in map(_base, arrays)}
+    base = bases.popitem()[1]
+    if bases or all(one is base for one in arrays):
+        return
+    views = [one for one in arrays if one is not base]
+    writable = all(block.readonly is False for block in blocks_of(views))
+    yield CommonBase(_what(base), _Shown().bytes([base]), Address(id(base)), len(views), writable)
+
+
+def _base(x: Any) -> Any:
+    """What an array is a view of, at the end of the chain; itself for none."""
+    for _ in range(MOST_STEPS):
+        adapter = adapter_of(type(x))
+        found = dict(adapter.holds(x)) if adapter is not None else {}
+        step = next((found[name] for name in _STEPS if name in found), None)
+        if step is None:
+            break
+        x = step
+    return x
+
+
+def _behind(held: list[Any], behind: list[Any], shown: _Shown) -> int:
     """Bytes that arrays keep and do not show."""
-    shown = [piece_of(block) for block in blocks_of(held)]
-    return distinct([*shown, *map(piece_of, kept_behind(held, behind))]) - distinct(shown)
+    seen = shown.pieces(held)
+    return distinct([*seen, *map(piece_of, kept_behind(held, behind))]) - distinct(seen)
 
 
-def _payload(arrays: list[Any]) -> int:
-    return distinct([piece_of(block) for block in blocks_of(arrays)])
+class _Shown:
+    """The bytes that arrays show; each is asked for its blocks once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, list[Piece]] = {}
+
+    def pieces(self, arrays: Iterable[Any]) -> list[Piece]:
+        """Of all of them."""
+        return [piece for one in arrays for piece in self._of(one)]
+
+    def bytes(self, arrays: Iterable[Any]) -> int:
+        """Of all of them, each byte once."""
+        return distinct(self.pieces(arrays))
+
+    def _of(self, one: Any) -> list[Piece]:
+        found = self._known.get(id(one))
+        if found is None:
+            found = self._known[id(one)] = [piece_of(block) for block in blocks_of((one,))]
+        return found
 
 
-def _items(values: list[_native.Subject], rows: list[Walked], keys: dict[int, list[Any]]) -> Iterator[Item]:
+def _items(
+    values: list[_native.Subject], rows: list[Walked], keys: dict[int, list[Any]], shown: _Shown
+) -> Iterator[Item]:
     """The items with most bytes; those of an exact dict, list or tuple, by key or index."""
     from inspector.facts.contents import Item
 
-    weights = [row[1] + (_payload(row[3]) if row[3] else 0) for row in rows[: len(values)]]
+    weights = [row[1] + (shown.bytes(row[3]) if row[3] else 0) for row in rows[: len(values)]]
     for at in sorted(range(len(values)), key=lambda at: -weights[at])[:MOST_NAMED]:
         one = values[at]
         places = keys[one.address]
         place = places[0] if type(places[0]) is Place else f"[{_key(places[0])}]"
-        yield Item(place, _what(one.get()), weights[at], Address(one.address), len(places))
+        what, arrays = _what(one.get()), len(rows[at][3])
+        yield Item(place, what, weights[at], Address(one.address), len(places), arrays=arrays)
 
 
 def _key(key: Any) -> str:

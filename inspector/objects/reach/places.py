@@ -24,6 +24,7 @@ from inspector.objects.reach.attributes import (
     is_whole,
     kept,
 )
+from inspector.objects.reach.globals import has_own_names, own_names
 from inspector.objects.reach.tracebacks import variables
 from inspector.objects.referents import is_full, referents
 
@@ -83,6 +84,8 @@ def pairs(x: Any) -> Iterator[tuple[Any, Any]]:
         yield from ((Place(f"{name}="), one) for name, one in _defaults(x) if _is_sized(one))
     elif any(type(x) is one for one in (*_WRAPPERS, *ITERATORS)):
         yield from ((Place(), one) for one in referents((x,)))
+    elif has_own_names(x):
+        yield from ((Place(f".{name}"), one) for name, one in islice(own_names(x), MOST_PAIRS))
     elif type(x) is types.FrameType:
         yield from ((Place(name), one) for name, one in islice(_native.frame_locals(x), MOST_PAIRS))
     elif is_open(type(x)) or any(type(x) is one for one in (functools.partial, types.SimpleNamespace)):

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from inspector.facts.amounts import counted, size, with_article
 from inspector.facts.answers import Answer
-from inspector.facts.contents import Contents
+from inspector.facts.contents import CommonBase, Contents
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.words import LEAST_KEPT_BYTES, answer, code, known, listed, number
 
@@ -35,20 +35,13 @@ def weight(facts: Facts) -> Iterator[Answer]:
     if "BaseException" in found.type_mro:
         yield from _traceback(held)
         return
+    if any(base in found.type_mro for base in ("module", "type")):
+        yield from _names(held, "globals" if "module" in found.type_mro else "attributes")
+        return
     kept = known(facts, "autograd")
     whole = number(kept.retained_bytes) if kept is not None else 0
     total = max(found.size_bytes + held.bytes, whole)
-    inside = (
-        f", {_share(held.arrays_bytes, total)} in {counted(held.arrays, 'array')}"
-        if held.arrays_bytes
-        else ""
-    )
-    if held.items and held.items[0].key[:1] != "[" and held.items[0].bytes > 0.95 * total:
-        most = held.items[0]
-        its = f"its {code(most.key)}" if most.key else ""
-        inside = f", nearly all in {its}{': ' if its else ''}{with_article(most.what)}"
-        if held.arrays > 1:
-            inside = f", nearly all in {counted(held.arrays, 'array')}{f' of {its}' if its else ''}"
+    inside = _inside(held, total) if held.complete else ""
     opaque = () if whole else held.opaque[:3]
     if opaque:
         unknown = f"; what C code keeps for {listed(map(code, opaque))} is not known"
@@ -66,8 +59,31 @@ def weight(facts: Facts) -> Iterator[Answer]:
     yield answer("weight", f"{alike}{text}", "object.size_bytes", "contents.bytes", costs_bytes=total)
 
 
+def _names(held: Contents, names: str) -> Iterator[Answer]:
+    """What the globals of a module, the attributes of a class keep."""
+    if held.bytes >= LEAST_KEPT_BYTES:
+        least = "" if held.complete else "more than "
+        inside = _inside(held, held.bytes) if held.complete else ""
+        text = f"Its {names} keep {least}{size(held.bytes)}{inside}."
+        yield answer("keeps-names", text, "contents", costs_bytes=held.bytes)
+
+
+def _inside(held: Contents, total: int) -> str:
+    """Which part of the bytes arrays have, or one attribute that has nearly all."""
+    most = next(iter(held.items), None)
+    if most is None or most.key[:1] == "[" or most.bytes <= 0.95 * total:
+        share, arrays = _share(held.arrays_bytes, total), counted(held.arrays, "array")
+        return f", {share} in {arrays}" if held.arrays_bytes else ""
+    its = f"its {code(most.key)}" if most.key else ""
+    if most.arrays > 1:
+        return f", nearly all in {counted(most.arrays, 'array')}{f' of {its}' if its else ''}"
+    return f", nearly all in {its}{': ' if its else ''}{with_article(most.what)}"
+
+
 def _one_for_all(held: Contents, length: int | Unknown) -> str:
-    """A list whose items are one list, or a default value that is a list: easily taken for many."""
+    """A list whose items are one list, a default value that is a list, views of one array."""
+    if held.base:
+        return _of_one_base(held.base[0], held.arrays)
     for item in held.items:
         kind = item.what.partition(" ")[0]
         if item.key.endswith("="):
@@ -75,6 +91,19 @@ def _one_for_all(held: Contents, length: int | Unknown) -> str:
         if item.places == length and item.places > 1 and kind in ("list", "dict", "set"):
             return f"Its {item.places:,} items are one and the same {kind}: a change of it is seen in all."
     return ""
+
+
+def _of_one_base(base: CommonBase, arrays: int) -> str:
+    """Which of its arrays are views of which."""
+    if base.views == 1:
+        seen = ": a write through one is seen in the other" if base.writable else ""
+        return f"One of its 2 arrays is a view of the other{seen}."
+    who = f"Its {arrays:,} arrays" if base.views == arrays else f"{base.views:,} of its {arrays:,} arrays"
+    kind, amount = base.what.partition(" ")[0], f" of {size(base.bytes)}" if base.bytes else ""
+    if base.name:
+        changes = f": writing to one changes {code(base.name)}" if base.writable else ""
+        return f"{who} are views of {code(base.name)}{changes}."
+    return f"{who} are views of {'one' if base.views == arrays else 'another,'} {kind}{amount}."
 
 
 def _share(part: int, whole: int) -> str:
