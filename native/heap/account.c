@@ -148,7 +148,8 @@ static piece_kind block_of_c(const account *a, uintptr_t start, uintptr_t stop) 
 // A block of malloc; a malloc_look.
 static void add_block(uintptr_t start, uintptr_t stop, block_state state, void *argument) {
     account *a = argument;
-    const claim *by = state == BLOCK_LIVE ? claim_in(a, start, stop) : NULL;
+    // The block before may use the first word of this one's header (malloc_chunk.prev_size).
+    const claim *by = state == BLOCK_LIVE ? claim_in(a, start + 2 * sizeof(size_t), stop) : NULL;
     piece_kind kind = state == BLOCK_FREE ? PIECE_MALLOC_FREE
                       : !by               ? block_of_c(a, start, stop)
                       : by->kind          ? PIECE_BUFFERS
