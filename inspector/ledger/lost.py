@@ -26,6 +26,8 @@ _LEAST: Final = 4_096
 _WORD: Final = 8
 _ITEMS_AT: Final = 16
 """Offset of the pointer to an ndarray's bytes (numpy/ndarraytypes.h)."""
+_TENSOR_AT: Final = 16
+"""Offset of a torch.Tensor's pointer to its tensor in C++ (THPVariable)."""
 _Way = tuple[str, Cause, str, str]
 """(type, cause, type of the holder, where in it)."""
 
@@ -80,6 +82,8 @@ def _way(row: _native.LostRow) -> _Way:
     for holder, offset, link, is_cycle in sorted(holders, key=lambda one: not one[3]):
         if holder is not None:
             cause = _cause(holder, link) if is_cycle else "lost holder"
+            if cause == "field not visited" and _is_its_tensor(subject, holder, link):
+                return _name(subject), "count in C++", "", ""
             return _name(subject), cause, _name(holder), _where(subject, holder, offset, link, cause)
     if holders:
         return _name(subject), "lost C memory", "", f"byte {holders[0][1]} of a block"
@@ -91,6 +95,13 @@ def _cause(holder: _native.Subject, link: int) -> Cause:
     if link == _ITEMS_AT and any(full_name(base) == "numpy.ndarray" for base in type_bases(kind)):
         return "object array"
     return "field not visited" if _FLAGS(kind) & _HAVE_GC else "type without tp_traverse"
+
+
+def _is_its_tensor(subject: _native.Subject, holder: _native.Subject, link: int) -> bool:
+    """Whether it is torch's, held by its own tensor in C++: that refers back while others count on it."""
+    is_own = holder.address == subject.address and link == _TENSOR_AT
+    names = map(full_name, type_bases(type(holder.get()))) if is_own else ()
+    return "torch._C.TensorBase" in names
 
 
 def _where(subject: _native.Subject, holder: _native.Subject, offset: int, link: int, cause: Cause) -> str:

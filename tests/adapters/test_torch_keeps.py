@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from apart import printed
 
 import inspector
 from inspector import _native
@@ -55,6 +56,28 @@ def test_deleting_frees_what_was_said(kind: str, freed: dict[str, tuple[str, str
 def test_a_script_module_is_unknown() -> None:
     kept = inspector.retained(torch.jit.script(model())).retained_bytes
     assert isinstance(kept, Unknown) and "script module" in kept.reason
+
+
+FORGOTTEN = """
+import ctypes, os, sys, torch
+from inspector.ledger.lost import lost
+def forget(x):  # as `new torch::Tensor(x)` does: one more to count on, so the tensor owns its Python object
+    counted = ctypes.c_uint64.from_address(ctypes.c_uint64.from_address(id(x) + 16).value + 8)
+    counted.value += 1
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(x))
+kept = torch.ones(40)
+forget(kept)
+for _ in range(3):
+    forget(torch.ones(40))
+found = [row for row in lost().rows if "Tensor" in row.type_name]
+print([(row.cause, row.objects, row.certain) for row in found])
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def test_a_tensor_that_code_in_cpp_forgot_is_told_so() -> None:
+    assert printed("-W", "ignore", "-c", FORGOTTEN).strip() == "[('count in C++', 3, False)]"
 
 
 def test_torch_keeps_its_own_generator() -> None:

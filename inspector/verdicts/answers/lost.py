@@ -48,6 +48,9 @@ _WHY: Final[dict[Cause, Callable[[LostObject], str]]] = {
     "field not visited": lambda row: (
         f"a cycle through {code(row.holder)}, whose tp_traverse does not visit its field at {row.where}"
     ),
+    "count in C++": lambda row: (
+        "references to the tensor in C++ are counted, and nothing that is reached has them"
+    ),
     "lost holder": lambda row: f"only a {code(row.holder)} that nothing reaches holds it, at {row.where}",
     "lost C memory": lambda row: "only a block of C code that nothing points to holds it",
     "no holder": lambda row: "references that nothing in memory holds: C code took and lost them",
@@ -56,6 +59,7 @@ _DO: Final[dict[Cause, Callable[[LostObject], str]]] = {
     "object array": lambda row: "array[:] = None breaks such a cycle before the array goes",
     "type without tp_traverse": lambda row: f"give {row.holder} Py_TPFLAGS_HAVE_GC, tp_traverse and tp_clear",
     "field not visited": lambda row: f"Py_VISIT the field, if it owns, in the tp_traverse of {row.holder}",
+    "count in C++": lambda row: "delete the torch::Tensor, or release the intrusive_ptr, that was forgotten",
     "lost holder": lambda row: f"free the {row.holder}: this goes with it",
     "lost C memory": lambda row: "release the reference before the block is forgotten",
     "no holder": lambda row: "%%inspect_leaks above the code that makes them names the call",
