@@ -4,9 +4,11 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import inspector
+from inspector.verdicts.statements.makers import is_passed_on
 
 
 def rows(text: str, folder: Path) -> dict[int, Any]:
@@ -183,3 +185,31 @@ def test_the_weight_of_a_model_is_not_new(tmp_path: Path) -> None:
     found = rows(text, tmp_path)
     assert [(found[line].verdict, found[line].of) for line in (3, 4)] == [("view", "m[0]"), ("view", "m")]
     assert found[5].verdict == "copied" and found[6].reason == "100 arrays are joined into one"
+
+
+@pytest.mark.core
+def test_what_a_call_only_gives_on_is_counted_once(tmp_path: Path) -> None:
+    """`tile` gives a reshaped view of what `repeat` made: labels of pandas counted as two copies."""
+    with inspector.trace() as trace:
+        np.tile(np.arange(40_000), 2)
+        np.arange(40_000).repeat(2)
+    found = {one.call.name: is_passed_on(one) for one in trace._asked().evidence()}
+    assert found.pop("numpy.tile") and not any(found.values()) and "numpy.ndarray.repeat" in found
+
+
+@pytest.mark.core
+def test_of_a_table_that_is_copied_in_part_the_other_columns_are_told(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\nimport pandas as pd\nr = np.random.default_rng(1)\n"
+        "d = pd.DataFrame({'k': r.integers(0, 900, 8000) * 1_000_003, 'v': r.normal(size=8000)})\n"
+        "g = d.groupby('k', as_index=False)['v'].mean()\n"
+        "m = (d['k'] % 3).map({0: 1.5, 1: 2.5, 2: 3.5})\n"
+    )
+    path = tmp_path / "app.py"
+    path.write_text(text)
+    with inspector.trace() as trace:
+        exec(compile(text, str(path), "exec"), names := {"__name__": "__main__"})
+    said = [(row.site.line, row.target, row.verdict, row.bytes) for row in trace.statements.rows]
+    size = 8 * len(names["g"])
+    assert {(5, "g", "copied", size), (5, "v", "new", size)} <= {*said}
+    assert [one[2] for one in said if one[0] == 6] in (["new"], ["new values"])

@@ -78,6 +78,8 @@ class Related:
     shared_bytes: int | Unknown
     values: Literal["equal", "different", ""]
     compared_all: bool
+    others: Blocks = ()
+    """Of a value apart that has elements of `of`: its blocks that have others."""
 
 
 def read(frame: FrameType, path: str) -> Found:
@@ -277,7 +279,9 @@ def among(first: Related, blocks: Blocks, held: dict[str, Blocks]) -> Related:
         names = (name for name, some in held.items() if found_in(having[0], some) in _HAS)
         left = [one for one, how in zip(telling, said, strict=False) if _is_told(one) and how not in _HAS]
         part = bytes_of(blocks) - bytes_of(tuple(left)) if left else 0
-        return Related("apart", next(names, first.of), part, "equal", whole)
+        pairs = [(one, how) for one, how in zip(telling, said, strict=False) if one in left]
+        others = tuple(one for one, how in pairs if how in ("some", "none"))
+        return Related("apart", next(names, first.of), part, "equal", whole, others)
     none = {*said} == {"none"} and len(telling) <= CHUNKS
     if none or "some" in said or _are_others(blocks, given):
         return replace(first, values="different", compared_all=none or _are_truths(blocks, given))

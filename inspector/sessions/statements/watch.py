@@ -251,6 +251,7 @@ class StatementWatch:
             rest = left
         if operand is None or not rest or isinstance(found.bytes, Unknown):
             self._add(_each_once(found, blocks))
+            self._in_part(running, value, how.of, dict.fromkeys(how.others, False))
             return
         self._add(replace(found, bytes=found.bytes - elements.bytes_of(rest)))
         live = now.get(how.of, ())

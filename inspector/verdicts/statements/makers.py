@@ -2,10 +2,10 @@
 
 # SPDX-License-Identifier: MIT
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from inspector.facts.conversion import ByteEvidence, Copy, Span, Value
+from inspector.facts.conversion import ByteEvidence, Call, Copy, Span, Value
 from inspector.facts.memory import Range
 from inspector.facts.statements import Bound
 from inspector.facts.unknown import Unknown
@@ -32,7 +32,7 @@ _RETURN: Final = frozenset((
 """Functions that return their argument where it is already what they would make of it, and torch's that only
 show its bytes in another way; they write nothing."""
 
-_NUMBERS: Final = re.compile(r" (?:u?int|float|complex)\d+ \(")
+_NUMBERS: Final = re.compile(r" (u?int|float|complex)\d+ \(")
 
 
 def makers(value: Bound, evidence: Sequence[ByteEvidence]) -> list[ByteEvidence]:
@@ -64,6 +64,23 @@ def returns_its_argument(copy: Copy) -> bool:
     return copy.function.rpartition(".")[2] in _RETURN
 
 
+def is_passed_on(found: ByteEvidence) -> bool:
+    """Whether a call only gave on what a call nested in it made, in another object: `tile` by `repeat`."""
+    made = _spans(found.call)
+    return bool(made) and any(_spans(one) == made for one in _within(found.call))
+
+
+def _spans(call: Call) -> list[tuple[int, int]]:
+    result = call.result
+    return [] if isinstance(result, Unknown) else [(one.address, one.span_bytes) for one in result.spans]
+
+
+def _within(call: Call) -> Iterator[Call]:
+    for one in call.calls:
+        yield one
+        yield from _within(one)
+
+
 def _is_guess(copy: Copy) -> bool:
     return copy.confidence == "likely" and copy.function.rpartition(".")[2] not in CONTRACT
 
@@ -83,9 +100,9 @@ def _of_operand(found: ByteEvidence, value: Bound) -> bool:
 def _of_kind(found: ByteEvidence, value: Bound) -> bool:
     """Whether what a call made has elements as the value has: it may be freed, and the value lie there."""
     made = {one.kind for one in _made(found)} - {""}
-    return not made or (
-        value.objects == ("O" in made) and not (_NUMBERS.search(value.what) and made <= set("mM"))
-    )
+    number = _NUMBERS.search(value.what)
+    others = set("mM") | set("iu" if number and number[1] in ("float", "complex") else "fc" if number else "")
+    return not made or (value.objects == ("O" in made) and not (number and made <= others))
 
 
 def _types(some: Sequence[Value | Unknown]) -> set[tuple[str, int]]:

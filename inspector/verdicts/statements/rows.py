@@ -13,7 +13,7 @@ from inspector.verdicts.advice.told import instead
 from inspector.verdicts.copies import EMPTY, INTO_PASSED, copies, judged
 from inspector.verdicts.statements.computing import computes
 from inspector.verdicts.statements.later import Writes
-from inspector.verdicts.statements.makers import makers, proved, returns_its_argument, telling
+from inspector.verdicts.statements.makers import is_passed_on, makers, proved, returns_its_argument, telling
 from inspector.verdicts.statements.operators import by_weight, did_of, inside, maker, not_torchs, together
 from inspector.verdicts.statements.reasons import brief, into_items, narrows, of_items, of_parts
 from inspector.verdicts.statements.right_side import last_call
@@ -143,7 +143,7 @@ def _rows(seen: _Seen, elsewhere: _Elsewhere) -> list[Statement]:
         _bound(seen, value, made, copied, elsewhere) for value, made in zip(seen.bound, made_by, strict=True)
     ]
     known = {id(found) for made in made_by for found in made}
-    rest = copies(found for found in seen.evidence if id(found) not in known)
+    rest = copies(found for found in seen.evidence if id(found) not in known and not is_passed_on(found))
     by = [maker(value, seen.operators) for value in seen.bound]
     rows[0] = _with(seen, rows[0], _inside(seen, [copy for copy in rest if copy.verdict == "copied"], by))
     return rows
