@@ -104,9 +104,10 @@ class Report:
 
     def to_html(self) -> str:
         """The card as an HTML fragment: tables and `<details>`, no script."""
-        from inspector.views.to_html import to_html
+        from inspector.views.to_html import MOST_CHARACTERS, MOST_OF_A_CARD, to_html
 
-        return to_html(self.blocks(), self._drawing)
+        most = MOST_OF_A_CARD if "object" in self.facts else MOST_CHARACTERS
+        return to_html(self.blocks(), self._drawing, most)
 
     def to_page(self, sources: Mapping[str, Sequence[str]] | None = None) -> str:
         """The card as a whole HTML page; below it the lines of `sources`, what they did in the margin."""

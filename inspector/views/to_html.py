@@ -49,19 +49,24 @@ _PRE = "margin:2px 0;line-height:1.15;border:0;padding:0;background:transparent;
 
 
 MOST_CHARACTERS: Final = 90_000
-"""Most characters of a card, because a notebook file stores it; `--all` lifts the limit."""
-_ROOMS: Final = (200, 50, 12, 3)
-"""Rows per fold, tried in order until the card has at most MOST_CHARACTERS."""
+"""Most characters of a report, because a notebook file stores it; `--all` lifts the limit."""
+MOST_OF_A_CARD: Final = 39_000
+"""Of the card of one object, which with its frame has at most 40 kB."""
+_ROOMS: Final = (200, 50, 12, 6, 3)
+_ROOMS_OF_A_CARD: Final = (50, 10, 5, 3)
+"""Rows per fold, tried in order until there are few enough characters."""
 
 
-def to_html(blocks: Sequence[Block], drawing: Drawing) -> str:
+def to_html(blocks: Sequence[Block], drawing: Drawing, most: int = MOST_CHARACTERS) -> str:
     """A fragment for a notebook or a page, readable without its styles. All text is escaped.
 
-    A long card shows only the first rows of its folds and counts the rest, unless `--all` is set.
+    A long report shows only the first rows of its folds and counts the rest, unless `--all` is set. `most`:
+    characters.
     """
-    for most in (0,) if drawing.everything else _ROOMS:
-        rows = _rows_table(blocks, replace(drawing, most=most))
-        if len(rows) <= MOST_CHARACTERS:
+    rooms = _ROOMS_OF_A_CARD if most == MOST_OF_A_CARD else _ROOMS
+    for room in (0,) if drawing.everything else rooms:
+        rows = _rows_table(blocks, replace(drawing, most=room))
+        if len(rows) <= most:
             break
     return _card(rows, blocks)
 

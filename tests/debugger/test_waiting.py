@@ -167,3 +167,18 @@ def test_the_process_runs_on_as_before() -> None:
         one.stdin.flush()
         assert one.stdout.readline() == b"on\n"
     assert one.returncode == 0
+
+
+def test_a_lock_of_a_thread_that_ended_and_an_event_loop_are_told() -> None:
+    ended = (
+        "import threading\nleft = threading.RLock()\none = threading.Thread(target=left.acquire)\n"
+        "one.start(); one.join()\nprint('ready', flush=True)\nleft.acquire()\n"
+    )
+    with program(ended) as pid:
+        (only,) = hang(pid)["waits"]
+    assert only.what == "the RLock `left`" and isinstance(only.holders, Unknown)
+    assert only.holders.reason == "the thread that took it has ended"
+    loop = "import asyncio\nasync def f():\n    print('ready', flush=True)\n    await asyncio.Event().wait()\n"
+    with program(f"{loop}asyncio.run(f())\n") as pid:
+        (only,) = hang(pid)["waits"]
+    assert re.fullmatch(r"events of an event loop \(fd \d+\)", only.what)

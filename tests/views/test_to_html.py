@@ -5,10 +5,12 @@ import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from drawings import CARD
 from github import sanitised
 
+import inspector
 from inspector.views.grammar import Fold, Line, Prose, Span, Table
 from inspector.views.rows import Drawing
 from inspector.views.to_html import MOST_CHARACTERS, to_html, to_page
@@ -145,3 +147,11 @@ def test_sentences_go_over_the_whole_width_and_code_in_them_is_code() -> None:
     assert first.text == "A view of a: all of it." and "td" not in [tag for tag, _ in first.tags]
     assert [tag for tag, _ in read(html).tags].count("code") == 1
     assert [attributes.get("colspan") for tag, attributes in read(html).tags if tag == "td"] == ["2", "3"]
+
+
+def test_a_card_has_at_most_40_kb_of_html() -> None:
+    fields = np.zeros(9, dtype=[(f"field{n}", "f8") for n in range(300)])
+    for x in (int, str, np.ndarray, np, fields, dict.fromkeys(map(str, range(300)), [1])):
+        page = inspector.inspect(x, name="x").to_html()
+        assert len(page.encode()) <= 40_000, (x, len(page))
+    assert "more (--all)" in inspector.inspect(np.ndarray, name="x").to_html()

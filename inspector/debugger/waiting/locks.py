@@ -59,6 +59,12 @@ class Locks:
             return tuple(one.id for one in self._threads.threads if owner and one.ident == owner)
         return tuple(self._with.get(lock.address, ()))
 
+    def unknown(self, lock: Lock) -> str:
+        """Why no thread is known to hold a lock that is taken."""
+        if lock.is_rlock and self._word(lock.address + _OWNER):
+            return "the thread that took it has ended"
+        return "a lock that `acquire()` took does not say by whom"
+
     def name(self, lock: Lock) -> str:
         """What the user calls a lock: a global, an attribute of `self`, a variable; "" without a name."""
         if lock.address not in self._names:

@@ -79,6 +79,8 @@ def _file(pid: int, number: int) -> str:
         path = str(Path(f"/proc/{pid}/fd/{number}").readlink())
     except OSError:
         return f"fd {number}"
+    if path == "anon_inode:[eventpoll]":  # what asyncio and other loops wait in
+        return f"an event loop (fd {number})"
     kind = re.match(r"(socket|pipe|anon_inode):", path)
     name = {"socket": "a socket", "pipe": "a pipe", "anon_inode": "an event"}[kind[1]] if kind else path
     return f"{name} (fd {number})"

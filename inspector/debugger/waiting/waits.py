@@ -133,7 +133,7 @@ class _Reader:
         word = "RLock" if lock.is_rlock else "lock"
         name = self._locks.name(lock)
         what = f"the {word} `{name}`" if name else f"{'an' if lock.is_rlock else 'a'} {word} without a name"
-        holders = self._locks.holders(lock) or Unknown("a lock that `acquire()` took does not say by whom")
+        holders = self._locks.holders(lock) or Unknown(self._locks.unknown(lock))
         return _Found(kind, what, Address(lock.address), holders)
 
     def _ended(self, thread: PythonThread, at: int) -> Iterator[_Found]:
