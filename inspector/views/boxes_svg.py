@@ -15,7 +15,7 @@ PAD: Final = 8
 MOST_CHARACTERS: Final = 30
 INK = "var(--jp-content-font-color1, currentColor)"
 LINE = "var(--jp-border-color1, light-dark(#b8bfc6, #4a525b))"
-GROUND = "var(--jp-layout-color2, light-dark(#f3f5f7, #1f252b))"
+GROUND = "var(--jp-layout-color2, rgba(127,127,127,.1))"
 
 
 class Placed(NamedTuple):

@@ -11,12 +11,12 @@ from inspector.facts.unknown import Unknown
 from inspector.views.losses import told
 from inspector.views.plain import plain
 from inspector.views.statements import STYLES, crossed, did, inside
-from inspector.views.theme import css
+from inspector.views.theme import css, pair
 
 Sources = Mapping[str, Sequence[str]]
 """File -> its lines."""
 _FONT: Final = "font:13px/1.5 ui-monospace,monospace"
-_GREY: Final = css("dim").replace("var(--jp-content-font-color2, ", "").removesuffix(")")
+_GREY: Final = f"color:{pair('dim')}"
 _BAR: Final = "background:linear-gradient(light-dark(#f3d9a4, #5c4413) 0 0) no-repeat"
 _PLACE: Final = "padding:0 10px;border:0;vertical-align:top;white-space:pre"
 _LONGEST_BAR = 100

@@ -36,6 +36,23 @@ JUPYTER: Final = {
 """Style name -> JupyterLab's own variable, which follows its dark and light themes."""
 
 
+CODE: Final = {
+    "dim": "--vscode-descriptionForeground",
+    "label": "--vscode-descriptionForeground",
+    "danger": "--vscode-errorForeground",
+    "python": "--vscode-textLink-foreground",
+    "good": "--vscode-charts-green",
+    "warn": "--vscode-charts-yellow",
+    "native": "--vscode-charts-blue",
+}
+"""Style name -> the variable of VS Code's notebooks."""
+
+
+def pair(style: str) -> str:
+    """The colour of a style where no front end has one: for a light and a dark page."""
+    return f"light-dark({LIGHT[style]}, {DARK[style]})"
+
+
 def css(style: str) -> str:
     """The inline CSS of a style in HTML; "" for plain text. A page stays readable without it."""
     if style not in LIGHT or style in ("fact", "nothing", "code"):
@@ -43,6 +60,5 @@ def css(style: str) -> str:
     weight = "font-weight:600;" if style in BOLD else ""
     if style == "name":
         return weight
-    pair = f"light-dark({LIGHT[style]}, {DARK[style]})"
-    colour = f"var({JUPYTER[style]}, {pair})" if style in JUPYTER else pair
+    colour = f"var({JUPYTER[style]}, var({CODE[style]}, {pair(style)}))"
     return f"{weight}color:{colour}"

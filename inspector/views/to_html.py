@@ -13,11 +13,12 @@ from inspector.views.rows import LONGEST_LABEL, Drawing, first, leaves, shown
 from inspector.views.theme import BOLD, css
 
 _CARD = (
-    "overflow-x:auto;color-scheme:light dark;color:var(--jp-content-font-color1, CanvasText);"
+    "overflow-x:auto;color:var(--jp-content-font-color1, var(--vscode-editor-foreground, inherit));"
     "font-family:var(--jp-code-font-family, ui-monospace, monospace);font-size:var(--jp-code-font-size, 13px)"
     ";padding:var(--jp-code-padding, 0) 0 0 var(--jp-code-padding, 0)"
 )
-"""Padded as Jupyter pads text outputs, so that the first row is level with the prompt."""
+"""Padded as Jupyter pads text outputs, so that the first row is level with the prompt. Whether it is light or
+dark is the page's word: of an output alone the system's setting tells nothing."""
 _TABLE = "border-collapse:collapse;margin:0"
 _PLACE = "text-align:left;vertical-align:top;border:0;padding:1px 12px 1px 0"
 _CELL = f"{_PLACE};white-space:pre-wrap;overflow-wrap:anywhere"
@@ -30,7 +31,7 @@ _PROSE = (
 """Sentences have the font of the interface; code in them has that of code."""
 _CODE = (
     "font-family:var(--jp-code-font-family, ui-monospace, monospace);font-size:.95em;padding:0 3px"
-    ";border-radius:3px;background:var(--jp-layout-color2, light-dark(#f0f2f4, #22272e));color:inherit"
+    ";border-radius:3px;background:var(--jp-layout-color2, rgba(127,127,127,.15));color:inherit"
 )
 _GRID = f"{_PLACE};white-space:pre"
 _WORDS = _LABEL.replace("pre-wrap", "pre")

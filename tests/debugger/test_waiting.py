@@ -178,7 +178,7 @@ def test_a_lock_of_a_thread_that_ended_and_an_event_loop_are_told() -> None:
         (only,) = hang(pid)["waits"]
     assert only.what == "the RLock `left`" and isinstance(only.holders, Unknown)
     assert only.holders.reason == "the thread that took it has ended"
-    loop = "import asyncio\nasync def f():\n    print('ready', flush=True)\n    await asyncio.Event().wait()\n"
-    with program(f"{loop}asyncio.run(f())\n") as pid:
+    loop = "import asyncio\nasync def f():\n    print('ready', flush=True)\n    await asyncio.Event().wait()"
+    with program(f"{loop}\nasyncio.run(f())\n") as pid:
         (only,) = hang(pid)["waits"]
     assert re.fullmatch(r"events of an event loop \(fd \d+\)", only.what)

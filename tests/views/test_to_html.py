@@ -103,8 +103,9 @@ def test_what_github_leaves_still_reads() -> None:
 
 def test_colours_follow_the_theme() -> None:
     html = to_html(CARD, Drawing())
-    assert "var(--jp-content-font-color1, CanvasText)" in html
-    assert "color-scheme:light dark" in html
+    assert "color:var(--jp-content-font-color1, var(--vscode-editor-foreground, inherit))" in html
+    assert "color-scheme" not in html, "an output does not know the page: its colours would be the system's"
+    assert 'name="color-scheme" content="light dark"' in to_page(CARD, Drawing(), "alone")
 
 
 def test_a_page_has_its_title_escaped() -> None:
@@ -151,7 +152,14 @@ def test_sentences_go_over_the_whole_width_and_code_in_them_is_code() -> None:
 
 def test_a_card_has_at_most_40_kb_of_html() -> None:
     fields = np.zeros(9, dtype=[(f"field{n}", "f8") for n in range(300)])
-    for x in (int, str, np.ndarray, np, fields, dict.fromkeys(map(str, range(300)), [1])):
+    for x in (int, str, np.ndarray, np, fields, {str(n): [n] for n in range(300)}):
         page = inspector.inspect(x, name="x").to_html()
         assert len(page.encode()) <= 40_000, (x, len(page))
     assert "more (--all)" in inspector.inspect(np.ndarray, name="x").to_html()
+
+
+def test_each_colour_is_that_of_vs_code_where_it_has_one() -> None:
+    html = inspector.inspect(np.arange(12.0)[::2], name="x").to_html()
+    coloured = re.findall(r'[";]color:([^;"]+)', html)
+    known = [one for one in coloured if one != "inherit"]
+    assert known and all("var(--jp-" in one and "var(--vscode-" in one for one in known), known
