@@ -93,3 +93,21 @@ def _shown(value: Any) -> str:
         return ""
     kind = value.item_type.rpartition(".")[2]
     return value.text.strip("'") or f"{value.type_name} of {value.items:,} {kind}"
+
+
+@pytest.mark.core
+def test_a_child_that_the_script_forks_ends_as_in_python(tmp_path: Path) -> None:
+    """Without a report of its own: it was printed twice, and files were written twice."""
+    path = tmp_path / "app.py"
+    path.write_text(
+        "import os, sys\nimport numpy as np\na = np.arange(1000.0)\nb = a.copy()\n\n"
+        "def child(how):\n    pid = os.fork()\n    if pid:\n"
+        "        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])\n"
+        "    if how == 'exit':\n        sys.exit(5)\n"
+        "    if how == 'raise':\n        raise ValueError('in the child')\n\n"
+        "codes = [child('exit'), child('raise'), child('end')]\n"
+        "if None not in codes:\n    print('codes', codes, flush=True)\n"
+    )
+    ran = inspector("trace", str(path))
+    assert ran.returncode == 0 and ran.stdout.count("copied by one line") == 1
+    assert "codes [5, 1, 0]" in ran.stdout and "ValueError: in the child\n" in ran.stderr

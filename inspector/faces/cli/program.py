@@ -38,18 +38,32 @@ def how_it_ended(program: str, code: int) -> InspectorError | None:
 def run(program: str, arguments: Sequence[str], *, as_module: bool, quiet: bool) -> None:
     """Run the program to its end; `quiet` sends its output to stderr.
 
-    Raises ProgramFailed where it raised or exited with a code other than 0.
+    Raises ProgramFailed where it raised or exited with a code other than 0, and SystemExit in a child that it
+    forked: the report is its parent's.
     """
+    own = os.getpid()
     with _arguments(program, arguments, as_module), running(quiet):
         try:
             _run(program, as_module)
-        except SystemExit as error:
-            if error.code not in (None, 0):
-                raise failed(f"{program} exited with {error.code!r:.60}", error) from None
         except ProgramFailed:
             raise
         except BaseException as error:
-            raise failed(f"{program} raised {said(error)}", error) from None
+            if os.getpid() != own:
+                raise SystemExit(_as_python_ends(error)) from None
+            if not isinstance(error, SystemExit):
+                raise failed(f"{program} raised {said(error)}", error) from None
+            if error.code not in (None, 0):
+                raise failed(f"{program} exited with {error.code!r:.60}", error) from None
+    if os.getpid() != own:
+        raise SystemExit(0)
+
+
+def _as_python_ends(error: BaseException) -> Any:
+    """The exit code of a program that ends by an error, which is written as Python does."""
+    if isinstance(error, SystemExit):
+        return error.code
+    sys.excepthook(type(error), error, error.__traceback__)
+    return 1
 
 
 def run_within(
