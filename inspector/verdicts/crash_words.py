@@ -14,6 +14,8 @@ from inspector.verdicts.answers.words import answer, code
 
 FIRST_PAGE: Final = 4_096
 """No memory is ever mapped below: such an address is a NULL pointer with an offset."""
+_INSTALLED: Final = ("-packages/", "/lib/python3", "<frozen ")
+"""Parts of paths of Python's own files and of installed packages."""
 _ENDING: Final = re.compile(r"(__GI_)?_*(pthread_kill(_implementation|_internal)?|raise|gsignal|abort)")
 """Functions by which C code ends its own process."""
 
@@ -57,13 +59,18 @@ def _place(frames: Sequence[Frame]) -> tuple[str, str]:
     line under it."""
     native = [one for one in frames if one.kind == "native" and not _ENDING.fullmatch(one.function)]
     top = native[0] if native else None
-    python = next((one for one in frames if one.kind == "python"), None)
-    line = str(python.line) if python is not None and isinstance(python.line, str) else ""
+    line = _python_line([one.line for one in frames if one.kind == "python" and isinstance(one.line, str)])
     if top is None:
         return "The process", line
     own = next((one for one in native if isinstance(one.line, str) and not one.plumbing), top)
     by = f", called by {_named(own)}," if own is not top else ""
     return f"{_named(top)}{by}", line
+
+
+def _python_line(lines: Sequence[str]) -> str:
+    """The innermost line of the user's own, else of Python: "ctypes/__init__.py:519" says little."""
+    own = (line for line in lines if not any(part in line for part in _INSTALLED))
+    return next(own, lines[0] if lines else "")
 
 
 def _named(frame: Frame) -> str:

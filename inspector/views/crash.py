@@ -14,6 +14,8 @@ from inspector.views.view import blocks
 
 Row = tuple[tuple[Span, ...], ...]
 _SHOWN: Final = 10
+_LAST_SHOWN: Final = 2
+"""The innermost call, mostly: with the stack the screen has 24 lines."""
 _ALIKE: Final = attrgetter("thread_id", "function", "value")
 _LINK: Final = "docs/reference/debugging.md#crashes"
 _MEANING: Final = "Read from a core file and from the rings of the process's trace."
@@ -50,7 +52,8 @@ def _last(fact: Crash) -> list[Block]:
     said = f"{counted(len(fact.last), 'call')} before it" if fact.last else "no call had returned"
     of = f"of {fact.recorded:,} recorded" if fact.recorded > len(fact.last) else ""
     rows = [_row(list(run)) for _, run in groupby(reversed(fact.last), key=_ALIKE)]
-    return [Fold(Line("last", text(said), text(of, "dim")), (Table(("", "", "", ""), tuple(rows)),), _SHOWN)]
+    head, calls = Line("last", text(said), text(of, "dim")), Table(("", "", "", ""), tuple(rows))
+    return [Fold(head, (calls,), _LAST_SHOWN)]
 
 
 def _row(run: list[LastCall]) -> Row:

@@ -122,3 +122,15 @@ def test_the_first_lines_name_the_line_of_c(asked: str, tmp_path: Path) -> None:
     assert text and len(text) <= ROWS and max(map(len, text)) <= COLUMNS, shown
     assert re.search(wanted, " ".join(" ".join(text).split())), shown
     assert re.match(wanted.partition(" ")[0], text[0].strip()), "it stands too low"
+
+
+def test_a_crash_in_a_library_names_the_users_own_line(tmp_path: Path) -> None:
+    """ctypes/__init__.py is Python's: who called it is what one has to change."""
+    cell = "%%inspect_debug\nimport ctypes\ndef f(n):\n    return ctypes.string_at(n)\nf(8)"
+    (tmp_path / "cells").write_text(f"1\n---\n{cell}")
+    (tmp_path / "shell.py").write_text(SHELL)
+    command = [sys.executable, "-P", "shell.py", "cells"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=100)
+    text = done.stdout.partition("\nTYPED\n")[2].strip("\n").splitlines()
+    assert len(text) <= ROWS, (text, done.stderr)
+    assert "Python was at cell 2:3." in " ".join(" ".join(text[:4]).split()), (text, done.stderr)
