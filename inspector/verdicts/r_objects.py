@@ -139,12 +139,20 @@ def _counts(fact: LazyTrace) -> Iterator[Answer]:
         yield answer("lazy-vectors", text, TRACE, nothing=looked_at)
         return
     cost = sum(one.vector.bytes for one in done)
-    names = [code(name) for name in dict.fromkeys(one.by for one in done) if name]
-    by = f", by {listed(names, MOST)}" if names else ""
-    were = "was" if len(done) == 1 else "were"
-    end = f"{len(done):,} {were} materialized{by}: {size(cost)}." if done else "0 were materialized."
+    whole = _done([one for one in done if not one.copied], "materialized") or "0 were materialized"
+    copies = _done([one for one in done if one.copied], "copied as an ordinary one")
     begin = f"{counted(len(made), 'lazy vector')}; " if made else ""
-    yield answer("lazy-vectors", begin + end, TRACE, costs_bytes=cost)
+    text = f"{begin}{'; '.join(filter(None, (whole, copies)))}."
+    yield answer("lazy-vectors", text, TRACE, costs_bytes=cost)
+
+
+def _done(some: list[LazyMade], what: str) -> str:
+    """ "2 were materialized, by sort and range: 12 MB"; "" for none."""
+    names = [code(name) for name in dict.fromkeys(one.by for one in some) if name]
+    by = f", by {listed(names, MOST)}" if names else ""
+    were = "was" if len(some) == 1 else "were"
+    cost = size(sum(one.vector.bytes for one in some))
+    return f"{len(some):,} {were} {what}{by}: {cost}" if some else ""
 
 
 def _advice(fact: LazyTrace) -> Iterator[Answer]:
