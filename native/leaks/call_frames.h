@@ -55,8 +55,8 @@ void ledger_fields_watch(call_frame *frame);   // what they hold of the ledger's
 void ledger_fields_compare(call_frame *frame); // counts what fields took or dropped of it
 // Notes of what this call made that its one reference is held: by the result or its fields; by a field that
 // the call set. `kept`: an argument whose count the call raised, if a field, or a table behind one, has it.
-void ledger_settle_result(PyObject *result /* borrowed */, uint32_t number);
-void ledger_settle_fields(const call_frame *frame);
+void ledger_settle_result(call_frame *frame, PyObject *result /* borrowed */);
+void ledger_settle_fields(call_frame *frame);
 void ledger_settle_kept(const call_frame *frame, ledger_entry *entry, Py_ssize_t change);
 
 // leaks/shared.c: None, the truths and NotImplemented, which a method may return without a reference.

@@ -145,18 +145,18 @@ static void check_count(call_frame *frame, watched *item) {
 }
 
 // A result is new, or had its present references before, less one.
-static void note_result(PyObject *result, uint32_t number) {
+static void note_result(call_frame *frame, PyObject *result) {
     int is_number = PyLong_CheckExact(result) || PyFloat_CheckExact(result); // too many of them, and cheap
     ledger_entry *entry = is_number || ledger_find((uintptr_t)result) ? NULL : ledger_enter(result, 1);
     if (entry) {
         ledger_touch touch = {.role = 'r', .row = CAPI_ROW_COUNT};
-        ledger_frame_place(&touch, number);
+        ledger_frame_place(&touch, frame->number);
         ledger_add(entry, &touch);
     }
     if (is_number) {
         return;
     }
-    ledger_settle_result(result, number);
+    ledger_settle_result(frame, result);
 }
 
 // What is watched beside the positional arguments.
@@ -198,7 +198,7 @@ static void check(call_frame *frame, const calls_called *called, const uintptr_t
         }
         visit_result(handed, &(result_walk){frame, 0});
         if (called->convention != CALL_BUFFER) {
-            note_result(handed, called->number);
+            note_result(frame, handed);
         }
     }
     if (failed) {

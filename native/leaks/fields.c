@@ -55,21 +55,27 @@ static ledger_entry *new_entry(const PyObject *object) {
                                                                                                    : NULL;
 }
 
+// Without asking the kernel: the call has it, as its object or an argument.
+static int is_in_call(call_frame *frame, PyObject *object) {
+    const watched *item = ledger_frame_find(frame, object);
+    return item && !item->is_field && !item->died;
+}
+
 // A new object that has one reference: of what holds it now. The field may lead to memory that is gone.
-static void settle_field(PyObject *object, uint32_t number, const PyObject *holder) {
+static void settle_field(call_frame *frame, PyObject *object, const PyObject *holder) {
     ledger_entry *entry = new_entry(object);
-    if (entry && ledger_is_alive(entry) && compat_refcount(object) == 1) {
-        settle(entry, number, holder);
+    if (entry && (is_in_call(frame, object) || ledger_is_alive(entry)) && compat_refcount(object) == 1) {
+        settle(entry, frame->number, holder);
     }
 }
 
 // What fields hold that the call made, or set: who loses it later is another call.
-static void settle_words(PyObject *holder, uint32_t number, const uintptr_t *before, int limit) {
+static void settle_words(call_frame *frame, PyObject *holder, const uintptr_t *before, int limit) {
     PyObject *const *fields = (PyObject *const *)(holder + 1); // borrowed: perhaps no objects
     size_t bytes = (size_t)Py_TYPE(holder)->tp_basicsize - sizeof(PyObject);
     for (int i = 0; i < limit && (size_t)i < bytes / sizeof *fields; i++) {
         if (!before || (uintptr_t)fields[i] != before[i]) {
-            settle_field(fields[i], number, holder);
+            settle_field(frame, fields[i], holder);
             if (before) { // a block of a new object is the business of the call that made both
                 raw_memory_settle(fields[i]);
             }
@@ -77,17 +83,17 @@ static void settle_words(PyObject *holder, uint32_t number, const uintptr_t *bef
     }
 }
 
-void ledger_settle_result(PyObject *result, uint32_t number) {
+void ledger_settle_result(call_frame *frame, PyObject *result) {
     ledger_entry *entry = new_entry(result);
     if (entry && (uintptr_t)Py_TYPE(result) == entry->type && compat_refcount(result) == 1) {
-        settle(entry, number, NULL);
-        settle_words(result, number, NULL, FIELDS_MAX);
+        settle(entry, frame->number, NULL);
+        settle_words(frame, result, NULL, FIELDS_MAX);
     }
 }
 
-void ledger_settle_fields(const call_frame *frame) {
+void ledger_settle_fields(call_frame *frame) {
     if (ledger_frame_has_self(frame)) {
-        settle_words(frame->self, frame->number, frame->fields, frame->field_count);
+        settle_words(frame, frame->self, frame->fields, frame->field_count);
     }
 }
 

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import ast
 import re
+import subprocess
 from pathlib import Path
 
 import outside
@@ -156,6 +157,29 @@ def test_known_faults_pass_and_new_ones_fail(tmp_path: Path) -> None:
     assert "0 known faults seen, 1 not seen\nnot seen: leaked | leak_corpus.other" in told
     (tmp_path / "known").write_bytes(b"\xff")
     assert "known cannot be read" in told_again(tmp_path, *words)
+
+
+def test_known_faults_are_a_file_of_a_repository(tmp_path: Path) -> None:
+    words = ("--inspect-leaks", "leak_corpus", "--inspect-leaks-baseline", "known")
+    first, clone = tmp_path / "first", tmp_path / "clone"
+    first.mkdir()
+    pytest_in(first, *words)
+    author = ("-c", "user.name=a", "-c", "user.email=a@b")
+    git(first, "init", "-q")
+    git(first, "add", "known", "test_it.py")
+    git(first, *author, "commit", "-q", "-m", "known faults")
+    git(tmp_path, "clone", "-q", str(first), str(clone))
+    library = specimens.library("leak_corpus", SOURCE)
+    (clone / library.name).symlink_to(library)
+    assert "known: 1 known fault seen, 0 not seen" in told_again(clone, *words)
+    (clone / "known").unlink()
+    told_again(clone, *words)  # made anew in another folder: the same bytes
+    assert git(clone, "status", "--porcelain", "--untracked-files=no") == ""
+
+
+def git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
 
 
 def told_again(folder: Path, *words: str) -> str:
