@@ -77,8 +77,13 @@ static PyObject *forge(PyObject *self, PyObject *tracked) {
     memcpy(nodes, old, sizeof old);
     Py_RETURN_NONE;
 }
-static PyObject *registered[4]; // of its instances: pybind11 and nanobind keep such a table
+static PyObject *volatile registered[4]; // of its instances: pybind11 and nanobind keep such a table
 static PyObject *registers(PyObject *self, PyObject *x) { registered[0] = x; Py_RETURN_NONE; }
+static PyObject *enters(PyObject *self, PyObject *x) { // by the address of what C++ has in it
+    registered[2] = (PyObject *)&((pair *)x)->pad;
+    registered[3] = x;
+    Py_RETURN_NONE;
+}
 static PyObject *forget(PyObject *self, PyObject *unused) { nodes = NULL; Py_RETURN_NONE; }
 """
 START = """
@@ -140,6 +145,27 @@ def test_a_table_of_instances_hides_none() -> None:
     assert [row[:5] for row in found["lost"]] == [
         ["list", 1, "type without tp_traverse", "lostmod.Plain", "`other`, byte 24"]
     ]
+
+
+ITSELF = """
+def make():
+    one = lostmod.Plain()
+    one.other = one
+    lostmod.enters(one)
+"""
+
+
+def test_a_table_by_address_hides_none_that_only_holds_itself() -> None:
+    found = told(ITSELF)
+    assert [row[:5] for row in found["lost"]] == [
+        ["lostmod.Plain", 1, "type without tp_traverse", "lostmod.Plain", "`other`, byte 24"]
+    ]
+    assert "a cycle through its own field at `other`, byte 24, and" in found["said"][0]
+
+
+@pytest.mark.parametrize("owner", ["lostmod.keep(one)", "one.other = None; lostmod.lose(one)"])
+def test_such_a_table_is_an_owner_as_long_as_a_reference_is_not_the_objects_own(owner: str) -> None:
+    assert told(f"{ITSELF}    {owner}")["lost"] == []
 
 
 def test_what_a_static_owns_is_not_lost_though_a_lost_object_tells_of_it() -> None:

@@ -142,6 +142,21 @@ QUESTIONS = [
         "One list is probably lost, with 96 B: a cycle through made_by_nanobind.Holder, which has no"
         " tp_traverse",
     ),
+    (
+        "nanobind#69 in pybind11",
+        "import bindings\nmade = bindings.made_by('pybind11')",
+        "%%inspect_leaks -m made_by_pybind11\nw = made.Holder()\nw.held = w\ndel w\n"
+        "kept = made.Holder()\nkept.held = [kept]\nmade.cached(kept)\ndel kept",
+        "One made_by_pybind11.Holder is probably lost, with 56 B: a cycle through its own field at byte 0"
+        r" of the block at byte (16|24), and its type has no tp_traverse",
+    ),
+    (
+        "nanobind#69 of itself",
+        "import bindings\nmade = bindings.made_by('nanobind')",
+        "%%inspect_leaks -m made_by_nanobind\nw = made.Holder()\nw.held = w\ndel w",
+        "One made_by_nanobind.Holder is probably lost, with 32 B: a cycle through its own field at byte 24,"
+        " and its type has no tp_traverse",
+    ),
 ]
 ALONE = ("arrow#45504",)
 """Asked in a process of its own: the answer is about the whole process, not about what other tests left."""

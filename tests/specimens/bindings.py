@@ -17,6 +17,7 @@ CPP = ("g++", "-O0", "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-
 C = ("gcc", "-O0", "-shared", "-fPIC", "-w")
 OPTIMIZED = (*CPP[:1], "-g", "-O1", *CPP[2:])
 PYBIND11 = """
+#include <pybind11/chrono.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -24,11 +25,17 @@ namespace py = pybind11;
 struct Box { int n; explicit Box(int n) : n(n) {} };
 struct Shared { double d = 1.5; };
 struct Keeper { explicit Keeper(py::object) {} };
+struct Holder { py::object held; };
 static Box the_box(7);
+static auto *cache = new std::map<Holder *, py::object>;
 PYBIND11_MODULE(made_by_pybind11, m) {
   py::class_<Box>(m, "Box").def(py::init<int>()).def_readwrite("n", &Box::n);
   py::class_<Shared, std::shared_ptr<Shared>>(m, "Shared").def(py::init<>());
   py::class_<Keeper>(m, "Keeper").def(py::init<py::object>(), py::keep_alive<1, 2>());
+  py::class_<Holder>(m, "Holder").def(py::init<>()).def_readwrite("held", &Holder::held);
+  m.def("cached", [](py::object holder) { (*cache)[py::cast<Holder *>(holder)] = holder; });
+  m.def("later", [](int n, py::object o) { return n; }, py::arg("n"), py::arg("o") = std::chrono::seconds(7));
+  m.def("later", [](bool b, py::object o) { return b;}, py::arg("b"), py::arg("o") = std::chrono::seconds(8));
   m.def("the_box", [] { return &the_box; }, py::return_value_policy::reference);
   m.def("address", [](Box &box) { return (size_t)&box; });
   m.def("add", [](int a, int b) { return a + b; });

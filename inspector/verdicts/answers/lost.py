@@ -37,6 +37,10 @@ def _many(row: LostObject) -> str:
     return f"One {name} is" if row.objects == 1 else f"{row.objects:,} objects of type {name} are"
 
 
+def _own(row: LostObject) -> str:
+    return "its own" if row.objects == 1 else "the"
+
+
 _WHY: Final[dict[Cause, Callable[[LostObject], str]]] = {
     "object array": lambda row: (
         f"a cycle through {row.where} of a {code(row.holder)} of objects, which the "
@@ -44,6 +48,8 @@ _WHY: Final[dict[Cause, Callable[[LostObject], str]]] = {
     ),
     "type without tp_traverse": lambda row: (
         f"a cycle through {code(row.holder)}, which has no tp_traverse for its field at {row.where}"
+        if row.type_name != row.holder
+        else f"a cycle through {_own(row)} field at {row.where}, and its type has no tp_traverse"
     ),
     "field not visited": lambda row: (
         f"a cycle through {code(row.holder)}, whose tp_traverse does not visit its field at {row.where}"

@@ -59,8 +59,8 @@ static int settle_nodes(lost_walk *w, int is_certain, scratch *memory) {
         PyObject *object = ((PyObject **)w->open.items.start)[i];
         uintptr_t start = (uintptr_t)object, bytes = (uintptr_t)Py_TYPE(object)->tp_basicsize;
         bytes = bytes < LEAST_NODE_BYTES ? LEAST_NODE_BYTES : bytes;
-        nodes[w->node_count + i] =
-            (lost_node){start, start + bytes, object, compat_refcount(object), LOST_UNKNOWN, is_certain};
+        nodes[w->node_count + i] = (lost_node){start, start + bytes, object,    compat_refcount(object), 0,
+                                               0,     LOST_UNKNOWN,  is_certain};
     }
     arena_deinit(&w->open.items);
     w->open = (arena_stack){{NULL, 0}, 0};

@@ -15,6 +15,8 @@ typedef struct {
     uintptr_t start, stop; // its struct
     PyObject *object;      // borrowed
     Py_ssize_t left;       // references that no lost object tells of
+    Py_ssize_t hidden;     // of a registered one: words in lost memory that may be its owners, untold
+    int is_registered;     // a table of a binding has its address
     lost_state state;
     int is_certain; // the collector knows it, or what refers to it; else memory looks like one
 } lost_node;
@@ -23,6 +25,9 @@ typedef struct {
 typedef struct {
     uintptr_t start, stop;
     int is_alive, is_searched;
+    int is_told, is_own; // a tracked object points to it; an untracked one does
+    PyObject *holder;    // borrowed: a live object whose word `link` points to it, or NULL
+    uintptr_t link;
 } lost_block;
 
 // An object or a block holds the address of a node or a block: both by where they start.
@@ -50,6 +55,7 @@ typedef struct {
 } lost_walk;
 
 lost_node *lost_node_at(const lost_walk *w, const void *object); // the node that begins there, or NULL
+lost_block *lost_block_at(const lost_walk *w, uintptr_t start);  // the same of blocks
 // What a node refers to, as far as objects/edges.c knows; nothing where its memory only looked like an
 // object.
 void lost_visit(lost_walk *w, const lost_node *node, visitproc visit, void *argument);
@@ -64,8 +70,12 @@ int lost_scan(lost_walk *w, size_t count, search_take take);
 // `left` of the nodes, and `owned`, are set. Asks memory who holds the nodes, and marks in `alive` what is
 // held from outside. Needs the armed guard. 0, or -1 with an exception set.
 int lost_search(lost_walk *w, scratch *memory);
-// Whether tp_traverse of the holder visits the target.
+// nodes.c: whether tp_traverse of the holder visits the target.
 int lost_is_told(PyObject *holder /* borrowed */, PyObject *target /* borrowed */);
+// registered.c: whether a word is in a binding's table of instances, which are marked. Then, the edges being
+// known, `hidden` of each.
+int lost_is_registered(lost_walk *w, const place *found, uintptr_t word);
+void lost_count_hidden(lost_walk *w);
 // cycle.c: whether a lost object leads to another. Sets `failed` where there is no memory.
 int lost_leads_to(lost_walk *w, PyObject *from /* borrowed */, PyObject *to /* borrowed */);
 // The holders of a node that tp_traverse does not tell of; calls `tell` with the holder or NULL, the offset

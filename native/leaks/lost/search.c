@@ -2,35 +2,25 @@
 //
 // The rule is that of leaks/raw_memory/search.c, for objects: what lies in static data, on a stack, in a
 // frame or in memory of unknown use keeps an object; what lies in freed memory does not. A word in another
-// lost object, or in a block that is no object, is an edge: it keeps its target only if it is kept itself.
-// Blocks are searched for in the next round, so that a C struct behind a struct is followed to what holds it.
+// lost object, or in a block, keeps its target only if it is kept itself: the next round asks for blocks.
 //
 // Words that own nothing are left out: links of the collector's lists (a needle begins at the object), weak
-// references, old items behind the end of a list; and for an object whose whole count lost objects tell of,
-// all words outside them (a binding's table of instances). Every other word that may be a pointer counts.
+// references, old items behind the end of a list, a binding's table of instances (registered.c); and for an
+// object whose whole count lost objects tell of, all words outside them. Every other word that may be a
+// pointer counts.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/lost/lost.h"
 #include "memory/addresses.h"
 
-static lost_block *block_at(const lost_walk *w, uintptr_t start) {
-    ptrdiff_t at = addresses_find(w->blocks, w->sorted_blocks, sizeof *w->blocks, start);
-    return at >= 0 && w->blocks[at].start == start ? &w->blocks[at] : NULL;
-}
-
-lost_node *lost_node_at(const lost_walk *w, const void *object) {
-    ptrdiff_t at = addresses_find(w->nodes, w->node_count, sizeof *w->nodes, (uintptr_t)object);
-    return at >= 0 && w->nodes[at].start == (uintptr_t)object ? &w->nodes[at] : NULL;
-}
-
 static int is_reached(const lost_walk *w, uintptr_t at) {
-    const lost_block *block = block_at(w, at);
+    const lost_block *block = lost_block_at(w, at);
     return block ? block->is_alive : marks_has(&w->alive, (void *)at);
 }
 
 // A node or a block is held from outside: follow() goes on from there.
 static void reach(lost_walk *w, uintptr_t at) {
-    lost_block *block = block_at(w, at);
+    lost_block *block = lost_block_at(w, at);
     int fresh = block ? !block->is_alive : marks_add(&w->alive, (void *)at);
     if (block) {
         block->is_alive = 1;
@@ -50,7 +40,7 @@ static void add_edge(lost_walk *w, uintptr_t from, uintptr_t to, uintptr_t word)
 }
 
 static void add_block(lost_walk *w, scan_range range, uintptr_t to, uintptr_t word) {
-    int is_known = block_at(w, range.start) != NULL;
+    int is_known = lost_block_at(w, range.start) != NULL;
     for (size_t i = w->block_count; !is_known && i > w->sorted_blocks; i--) { // hits come by address
         is_known = w->blocks[i - 1].start == range.start;
         if (w->blocks[i - 1].start < range.start) {
@@ -62,7 +52,7 @@ static void add_block(lost_walk *w, scan_range range, uintptr_t to, uintptr_t wo
         return;
     }
     if (!is_known) {
-        w->blocks[w->block_count++] = (lost_block){range.start, range.stop, 0, 0};
+        w->blocks[w->block_count++] = (lost_block){.start = range.start, .stop = range.stop};
     }
     add_edge(w, range.start, to, word);
 }
@@ -92,7 +82,6 @@ typedef struct {
     PyObject *holder, *target; // borrowed
     uintptr_t word, link;
     int owns;
-    long visits;
 } owner_question;
 
 static void owner_body(void *argument) {
@@ -109,31 +98,6 @@ static int may_own(const lost_walk *w, PyObject *holder, uintptr_t word, uintptr
     return memory_guarded(owner_body, &q) == 0 && q.owns;
 }
 
-typedef struct {
-    PyObject *object; // borrowed
-    visitproc visit;
-    void *argument;
-} guarded_visit;
-
-static void visit_body(void *argument) {
-    const guarded_visit *v = argument;
-    PyObject *bytes = compat_bytearray_holds(v->object); // borrowed
-    if (edges_has(v->object)) {
-        edges_visit(v->object, v->visit, v->argument);
-    } else if (bytes) {
-        v->visit(bytes, v->argument);
-    }
-}
-
-void lost_visit(lost_walk *w, const lost_node *node, visitproc visit, void *argument) {
-    guarded_visit v = {node->object, visit, argument};
-    if (node->is_certain) {
-        visit_body(&v);
-    } else {
-        memory_guarded(visit_body, &v);
-    }
-}
-
 static size_t first_edge(const lost_walk *w, uintptr_t from) {
     return addresses_below(w->edges, w->sorted_edges, sizeof *w->edges, from);
 }
@@ -142,7 +106,7 @@ static size_t first_edge(const lost_walk *w, uintptr_t from) {
 static void reach_through(lost_walk *w, PyObject *holder, uintptr_t link, uintptr_t block) {
     for (size_t i = first_edge(w, block); i < w->sorted_edges && w->edges[i].from == block; i++) {
         lost_edge edge = w->edges[i];
-        if (block_at(w, edge.to) || may_own(w, holder, edge.word, link)) {
+        if (lost_block_at(w, edge.to) || may_own(w, holder, edge.word, link)) {
             reach(w, edge.to);
         }
     }
@@ -157,9 +121,9 @@ static int visit_alive(PyObject *object, void *argument) {
 }
 
 static void follow_edges(lost_walk *w, uintptr_t from) {
-    int is_block = block_at(w, from) != NULL;
+    int is_block = lost_block_at(w, from) != NULL;
     for (size_t i = first_edge(w, from); i < w->sorted_edges && w->edges[i].from == from; i++) {
-        if (!is_block && block_at(w, w->edges[i].to)) {
+        if (!is_block && lost_block_at(w, w->edges[i].to)) {
             reach_through(w, (PyObject *)from, w->edges[i].word, w->edges[i].to);
         } else {
             reach(w, w->edges[i].to);
@@ -172,12 +136,23 @@ static int by_origin(const void *a, const void *b) {
     return x->from == y->from ? (x->to > y->to) - (x->to < y->to) : x->from < y->from ? -1 : 1;
 }
 
+// A later round may find more in a block that a live object points to.
+static void reach_through_again(lost_walk *w) {
+    for (size_t i = 0; i < w->sorted_blocks; i++) {
+        lost_block block = w->blocks[i];
+        if (block.holder) {
+            reach_through(w, block.holder, block.link, block.start);
+        }
+    }
+}
+
 static void follow(lost_walk *w) {
     addresses_sort(w->edges, w->edge_count, sizeof *w->edges, by_origin);
     w->sorted_edges = w->edge_count;
+    reach_through_again(w);
     while (w->waiting_count && !w->failed) {
         uintptr_t at = w->waiting[--w->waiting_count];
-        if (!block_at(w, at)) {
+        if (!lost_block_at(w, at)) {
             lost_visit(w, lost_node_at(w, (void *)at), visit_alive, w);
         }
         follow_edges(w, at);
@@ -196,16 +171,17 @@ static int owns_nothing(const lost_walk *w, const place *found, uintptr_t to) {
 
 static void take_object(lost_walk *w, const place *found, uintptr_t to, uintptr_t word) {
     PyObject *holder = found->object;
-    int is_block = block_at(w, to) != NULL;
-    if (!is_block && !may_own(w, holder, word, 0)) {
+    lost_block *block = lost_block_at(w, to);
+    if (!block && !may_own(w, holder, word, 0)) {
         return;
     }
     if (lost_node_at(w, holder) && !marks_has(&w->alive, holder)) {
         add_edge(w, (uintptr_t)holder, to, word);
     } else if (!marks_has(&w->alive, holder) && found->block.start) {
         add_block(w, found->block, to, word); // no walk met it: as good as a C struct
-    } else if (is_block) {
-        reach_through(w, holder, word, to);
+    } else if (block) {
+        block->holder = holder;
+        block->link = word;
     } else {
         reach(w, to);
     }
@@ -245,6 +221,7 @@ static void take_hit(lost_walk *w, const scan_hit *hit) {
     }
     int is_nobodys =
         found.kind == PLACE_STALE || owns_nothing(w, &found, needle.start) ||
+        lost_is_registered(w, &found, hit->word) ||
         (found.kind == PLACE_STACK && addresses_in(w->evaluators, w->evaluator_count, hit->word)) ||
         (found.kind != PLACE_OURS && !raw_memory_is_kept_by(&w->h.s.view, &found, hit->word));
     if (is_nobodys) {
@@ -326,6 +303,18 @@ static int allocate(lost_walk *w, scratch *memory) {
     return w->blocks && w->edges && w->waiting && w->h.needles ? 0 : error_no_memory();
 }
 
+// What a table has is held by it where not all references have another word.
+static void reach_registered(lost_walk *w) {
+    lost_count_hidden(w);
+    for (size_t i = 0; i < w->node_count; i++) {
+        const lost_node *node = &w->nodes[i];
+        if (node->is_registered && node->left > node->hidden) {
+            reach(w, node->start);
+        }
+    }
+    follow(w);
+}
+
 int lost_search(lost_walk *w, scratch *memory) {
     if (allocate(w, memory) < 0) {
         return -1;
@@ -343,21 +332,11 @@ int lost_search(lost_walk *w, scratch *memory) {
         reach(w, w->h.needles[i].start);
     }
     follow(w);
+    reach_registered(w);
     return w->failed ? error_no_memory() : 0;
 }
 
 // --- what the search found, told ---
-
-static void visits_body(void *argument) {
-    owner_question *q = argument;
-    q->visits = search_visits(q->holder, q->target);
-}
-
-int lost_is_told(PyObject *holder, PyObject *target) {
-    owner_question q = {.holder = holder, .target = target};
-    int is_tracked = PyObject_IS_GC(holder) && compat_gc_tracked(holder);
-    return is_tracked && memory_guarded(visits_body, &q) == 0 && q.visits > 0;
-}
 
 // The words of a block that hold the node are the object's whose word points to the block.
 static int tell_block(lost_walk *w, const lost_edge *inside, const lost_node *node, lost_tell tell,
@@ -387,7 +366,7 @@ int lost_hidden_holders(lost_walk *w, const lost_node *node, lost_tell tell, voi
         }
         PyObject *holder = (PyObject *)edge->from; // borrowed
         int status = 0;
-        if (block_at(w, edge->from)) {
+        if (lost_block_at(w, edge->from)) {
             status = tell_block(w, edge, node, tell, argument);
         } else if (!lost_is_told(holder, node->object)) {
             status = tell(holder, (int64_t)(edge->word - edge->from), -1, argument);
