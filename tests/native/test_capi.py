@@ -119,7 +119,8 @@ NOT_CALLED = {
 """Rows without a call of their own here, and why."""
 SHARED_RESULTS = {
     *("PyBool_FromLong", "PyUnicode_InternFromString", "PyObject_RichCompare", "PyObject_Type"),
-    *("PyImport_Import", "PyImport_ImportModule", "PyImport_ImportModuleLevelObject", "PyEval_EvalCode"),
+    *("PyImport_Import", "PyImport_ImportModule", "PyImport_ImportModuleLevelObject"),
+    *("PyEval_EvalCode", "PyRun_StringFlags"),
     *("PyUnicode_FromOrdinal", "PyObject_GetAttr", "PyObject_GetAttrString"),
     *("PyVectorcall_Call",),
 }

@@ -65,6 +65,7 @@ INTEGERS = {
 POINTERS = {
     *("const char *", "const unsigned char *", "const void *", "char *", "void *", "unsigned char *"),
     *("wchar_t *", "const wchar_t *", "Py_UCS4 *", "PyCapsule_Destructor", "const Py_ssize_t *"),
+    "PyCompilerFlags *",
 }
 OBJECTS = {"PyObject *", "PyTypeObject *", "PyLongObject *"}
 
