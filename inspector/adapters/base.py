@@ -207,6 +207,10 @@ class Adapter:
         """Named blocks of other objects that it only refers to, and is asked for: a module's tensors."""
         return iter(())
 
+    def beside(self, x: Any) -> Iterator[tuple[str, tuple[Elements, ...]]]:
+        """Blocks that go with it and are none of its elements, by a word for them: "gradient", "state"."""
+        return iter(())
+
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
         """(the first `most` columns in the table's order, number of columns, number of blocks).
 

@@ -34,6 +34,7 @@ _NOT_ADAPTERS = (
     "told",
     "torch_beyond",
     "torch_graph",
+    "torch_gradients",
     "torch_parts",
     "trial",
     "numpy_layers",

@@ -10,7 +10,7 @@ from inspector.adapters.beyond import Beyond
 from inspector.adapters.told import Layer, Told, field
 from inspector.adapters.torch_parts import Sums
 from inspector.adapters.torch_tensors import ADAPTER as TENSORS
-from inspector.adapters.torch_tensors import is_plain
+from inspector.adapters.torch_tensors import is_plain, is_tensor
 from inspector.facts.amounts import counted
 from inspector.facts.model import Model, ModelPart
 from inspector.facts.unknown import Unknown
@@ -72,6 +72,13 @@ class TorchModules(Adapter):
         """The blocks of its tensors, by path; of an optimizer those of its parameters."""
         for path, tensor in _parameters(x) if _is_optimizer(x) else _all_tensors(x):
             yield path, TENSORS.elements(tensor)
+
+    def beside(self, x: Any) -> Iterator[tuple[str, tuple[Elements, ...]]]:
+        """The gradients of its tensors; an optimizer's state of each parameter."""
+        for _, tensor in _parameters(x) if _is_optimizer(x) else _all_tensors(x):
+            yield from (("gradients", found) for _, found in TENSORS.beside(tensor))
+        for _, kept in _states(x) if _is_optimizer(x) else ():
+            yield from (("state", TENSORS.elements(one)) for one in kept.values() if is_tensor(one))
 
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
         """One number, as torch prints it."""
@@ -168,12 +175,18 @@ def _parameters(x: Any) -> Iterator[tuple[str, Any]]:
             yield f"params[{at}]" if len(groups) == 1 else f"group {number} params[{at}]", tensor
 
 
+def _states(x: Any) -> list[tuple[Any, dict[Any, Any]]]:
+    """(parameter, what an optimizer keeps for it)"""
+    state = stored(x, "state")
+    rows = list(dict.items(state)) if isinstance(state, dict) else []
+    return [(tensor, kept) for tensor, kept in rows if isinstance(kept, dict)]
+
+
 def _of_optimizer(x: Any) -> Model | None:
-    groups, state = stored(x, "param_groups"), stored(x, "state")
-    if not isinstance(groups, list) or not isinstance(state, dict):
+    if not isinstance(stored(x, "param_groups"), list) or not isinstance(stored(x, "state"), dict):
         return None
     sums, rows = Sums(is_optimizer=True), list[ModelPart]()
-    states = {id(tensor): one for tensor, one in list(dict.items(state))}
+    states = {id(tensor): kept for tensor, kept in _states(x)}
     for path, tensor in _parameters(x):
         before = (sums.own_bytes, sums.gradient_bytes)
         sums.add(path, tensor, True)

@@ -10,7 +10,7 @@ import ctypes
 import mmap
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from inspector import _native
@@ -19,20 +19,13 @@ from inspector.adapters.beyond import Beyond
 from inspector.adapters.formats import number_text
 from inspector.adapters.told import Layer, Told, attribute, field, finding, of_type
 from inspector.adapters.torch_beyond import Walk
+from inspector.adapters.torch_gradients import gradient_of
 from inspector.adapters.torch_graph import autograd_text, function_of, graph_of
 from inspector.facts.autograd import Autograd
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
 from inspector.objects.layouts.torch_dtypes import DTYPES, dtype_bytes, dtype_name
-from inspector.objects.layouts.torch_tensors import (
-    CPU,
-    META,
-    Storage,
-    Tensor,
-    storage,
-    tensor,
-    words_at,
-)
+from inspector.objects.layouts.torch_tensors import CPU, META, Storage, Tensor, storage, tensor, words_at
 
 CDATA = 16
 """Offset of the pointer to the C++ object in THPVariable and THPStorage."""
@@ -81,6 +74,10 @@ class TorchTensors(Adapter):
         return tuple(
             block for part in (found.parts or (found,)) for block in _block(part, type_name(type(x)))
         )
+
+    def beside(self, x: Any) -> Iterator[tuple[str, tuple[Elements, ...]]]:
+        """Its gradient."""
+        yield "gradient", () if _is_storage(x) else gradient_of(read(x))
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
         """The tensor that it is a view of, and the object that the storage's deleter releases."""

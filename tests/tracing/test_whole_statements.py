@@ -187,6 +187,41 @@ def test_the_weight_of_a_model_is_not_new(tmp_path: Path) -> None:
     assert found[5].verdict == "copied" and found[6].reason == "100 arrays are joined into one"
 
 
+TRAINED = """
+import torch
+m = torch.nn.Sequential(torch.nn.Linear(64, 320), torch.nn.ReLU(), torch.nn.Linear(320, 8))
+o = torch.optim.SGD(m.parameters(), 0.1, momentum=0.9)
+m(torch.rand(16, 64)).sum().backward(); o.step()
+w = m[0].weight
+g = w.grad
+grads = [p.grad for p in m.parameters()]
+s = o.state[w]["momentum_buffer"]
+flat = torch.cat([p.grad.flatten() for p in m.parameters()])
+twice = [p.grad.clone() for p in m.parameters()]
+twos = torch.cat([p.grad.flatten() for p in m.parameters()]).mul_(2)
+"""
+
+
+@pytest.mark.libraries
+def test_gradients_and_the_state_of_an_optimizer_are_not_new(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="cannot be installed on this Python")
+    found = rows(TRAINED.lstrip(), tmp_path)
+    assert [(found[line].verdict, found[line].of) for line in (6, 7, 8)] == [
+        ("view", "the gradient of w"), ("view", "the gradients of m"), ("view", "the state of o")
+    ]  # fmt: skip
+    flat, twice, twos = found[9], found[10], found[11]
+    assert (flat.verdict, flat.copied_bytes, twos.verdict) == ("copied", 93_472, "new values")
+    assert (twice.verdict, twice.copied_bytes, twice.inside) == ("copied", 93_472, ())
+
+
+@pytest.mark.core
+def test_the_end_of_a_loop_binds_nothing_more(tmp_path: Path) -> None:
+    found = rows(
+        "import numpy as np\nxs = [np.ones(n) for n in (90, 80, 70)]\nfor x in xs:\n    y = x * 2\n", tmp_path
+    )
+    assert (found[3].verdict, found[3].times, found[3].bytes) == ("view", 3, 240 * 8)
+
+
 @pytest.mark.core
 def test_what_a_call_only_gives_on_is_counted_once(tmp_path: Path) -> None:
     """`tile` gives a reshaped view of what `repeat` made: labels of pandas counted as two copies."""

@@ -1,4 +1,5 @@
-"""Values whose bytes an object keeps that shows none of its own: a weight of torch's module."""
+"""Values whose bytes an object keeps that does not show them as its own: a weight of torch's module, a
+gradient, the state of an optimizer."""
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterable
@@ -6,6 +7,7 @@ from itertools import islice
 from types import FrameType
 from typing import Final
 
+from inspector.adapters.base import Elements
 from inspector.adapters.registry import adapter_of
 from inspector.objects.sharing.meetings import Blocks, meetings
 from inspector.sessions.statements import values
@@ -23,8 +25,17 @@ def module_of(frame: FrameType, names: Iterable[str], blocks: Blocks) -> values.
         adapter = adapter_of(type(found[0])) if found else None
         if adapter is None:
             continue
-        kept = tuple(one for _, some in islice(adapter.pieces(found[0]), MOST) for one in some)
-        if met := meetings((kept, blocks)).get((0, 1), []):
-            mine = {id(one): one for _, one in met}
-            return values.Related("view", name, bytes_of(tuple(mine.values())), "", False)
+        pieces = islice(((name, some) for _, some in adapter.pieces(found[0])), MOST)
+        beside = islice(((f"the {what} of {name}", some) for what, some in adapter.beside(found[0])), MOST)
+        for of, kept in _by_word([*pieces, *beside]).items():
+            if met := meetings((tuple(kept), blocks)).get((0, 1), []):
+                mine = {id(one): one for _, one in met}
+                return values.Related("view", of, bytes_of(tuple(mine.values())), "", False)
     return None
+
+
+def _by_word(rows: Iterable[tuple[str, Blocks]]) -> dict[str, list[Elements]]:
+    found = dict[str, list[Elements]]()
+    for word, blocks in rows:
+        found.setdefault(word, []).extend(blocks)
+    return found

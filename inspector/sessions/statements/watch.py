@@ -211,8 +211,9 @@ class StatementWatch:
         written = running.written
         was = running.targets.get(target)
         is_operand = any(one.address == id(value) for one in running.operands.values())
-        if was == id(value) and written.kind == "assign" and not is_operand:
-            return  # it raised before it bound, or bound the same object again
+        is_over = written.loop and (written.file, written.line, target) in self._found
+        if was == id(value) and (written.kind == "assign" or is_over) and not is_operand:
+            return  # it raised before it bound, or bound the same object again, or the loop is over
         blocks = elements.elements_of(value, elements.MOST_BOUND)
         if elements.is_boxed(value):
             how = values.Related("unknown", "", OBJECTS, "", False)

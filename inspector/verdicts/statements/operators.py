@@ -6,10 +6,14 @@ from dataclasses import replace
 from typing import Final
 
 from inspector.facts.conversion import ByteEvidence, Confidence, Copy, Value
-from inspector.facts.statements import Bound, Did, Inside, Operator
+from inspector.facts.statements import Bound, Did, Operator
 from inspector.verdicts.copies import judged
 
 LIBRARY = "torch"
+MOVES: Final = frozenset(
+    f"aten::{name}" for name in ("cat", "stack", "clone", "index_select", "gather", "flip", "roll", "repeat")
+)
+"""Operators each element of whose result is one of an operand's."""
 
 
 def maker(value: Bound, operators: Sequence[Operator]) -> Operator | None:
@@ -18,6 +22,21 @@ def maker(value: Bound, operators: Sequence[Operator]) -> Operator | None:
         return None
     made = (one for one in operators if value.ranges[0].start in one.starts and one.did != "in place")
     return max(made, key=lambda one: operators.index(one), default=None)
+
+
+def is_moved(value: Bound, operator: Operator, operators: Sequence[Operator]) -> bool:
+    """Whether a value has elements of what its operator was given, though it differs from what has a name:
+    no other operator of the statement wrote where it lies."""
+    start = value.ranges[0].start
+    return operator.name in MOVES and not any(
+        one is not operator and start in one.starts for one in operators
+    )
+
+
+def written_after(value: Bound, operators: Sequence[Operator]) -> Operator | None:
+    """The operator that changed a value's elements in place, in the statement that made it."""
+    start = value.ranges[0].start
+    return next((one for one in operators if one.did == "in place" and start in one.starts), None)
 
 
 def did_of(one: Operator) -> Did:
@@ -34,14 +53,6 @@ def together(operators: Sequence[Operator]) -> tuple[Did, int]:
         return "copied", sizes["copied"]
     made = sizes["new"] or all(one.did != "in place" for one in operators)  # also of no bytes
     return ("new values", sizes["new"]) if made else ("in place", sizes["in place"])
-
-
-def inside(operators: Iterable[Operator], makers: Sequence[Operator | None]) -> tuple[Inside, ...]:
-    """Copies that no value of the statement is the result of."""
-    copied = [one for one in operators if one.did == "copied"]
-    times = sum(one.times - (one in makers) for one in copied)
-    size = sum(one.bytes - (one.bytes // one.times if one in makers else 0) for one in copied)
-    return (Inside(LIBRARY, times, size),) if times else ()
 
 
 def by_weight(operators: Iterable[Operator]) -> tuple[Operator, ...]:
@@ -73,8 +84,3 @@ def _said(copy: Copy, seen: ByteEvidence, operators: Sequence[Operator]) -> Copy
 
 
 _WORDS: Final[dict[str, Did]] = {"copied": "copied", "computed": "new values"}
-
-
-def not_torchs(copies: Iterable[Copy]) -> list[Copy]:
-    """Copies that torch did not make: its own are counted by operator."""
-    return [one for one in copies if one.function.partition(".")[0] != LIBRARY]

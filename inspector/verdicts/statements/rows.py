@@ -12,20 +12,25 @@ from inspector.facts.unknown import Unknown
 from inspector.verdicts.advice.told import instead
 from inspector.verdicts.copies import EMPTY, INTO_PASSED, copies, judged
 from inspector.verdicts.statements.computing import computes
+from inspector.verdicts.statements.inside import LEAST_TOLD, inside
 from inspector.verdicts.statements.later import Writes
 from inspector.verdicts.statements.makers import is_passed_on, makers, proved, returns_its_argument, telling
-from inspector.verdicts.statements.operators import by_weight, did_of, inside, maker, not_torchs, together
+from inspector.verdicts.statements.operators import (
+    by_weight,
+    did_of,
+    is_moved,
+    maker,
+    together,
+    written_after,
+)
 from inspector.verdicts.statements.reasons import brief, into_items, narrows, of_items, of_parts
 from inspector.verdicts.statements.right_side import last_call
 from inspector.verdicts.statements.selections import selection
 
 NOT_IN_A_CELL = Unknown("not in a notebook")
 NO_CLOCK = Unknown("no clock was read")
-LEAST_TOLD = 1024
-"""Bytes that a library copied on the way: fewer, as of labels, are no news of a statement."""
 NICKNAMES = {"np": "numpy", "pd": "pandas", "pl": "polars", "pa": "pyarrow", "jnp": "jax", "xr": "xarray"}
 """Names that modules are imported by -> the library."""
-NO_LIBRARY = ("", "builtins", "__main__", "function")
 _OF_CALL: dict[str, Did] = {
     "copied": "copied", "computed": "new values", "made": "new", "shared": "view", "in place": "in place",
 }  # fmt: skip
@@ -144,8 +149,8 @@ def _rows(seen: _Seen, elsewhere: _Elsewhere) -> list[Statement]:
     ]
     known = {id(found) for made in made_by for found in made}
     rest = copies(found for found in seen.evidence if id(found) not in known and not is_passed_on(found))
-    by = [maker(value, seen.operators) for value in seen.bound]
-    rows[0] = _with(seen, rows[0], _inside(seen, [copy for copy in rest if copy.verdict == "copied"], by))
+    copied_too = [copy for copy in rest if copy.verdict == "copied"]
+    rows[0] = _with(seen, rows[0], inside(seen.bound, copied_too, seen.operators))
     return rows
 
 
@@ -155,7 +160,9 @@ def _bound(
     """The row of a value. `found`: the calls whose result it is; `any_copied`: some call copied bytes."""
     made = _of_operands(seen, value, found)
     operator, chosen = maker(value, seen.operators), selection(seen.written.text, value)
-    said = _by_operator(value, _of_part(value, _by_calls(seen, value, made, any_copied), made), operator)
+    said = _by_operator(
+        seen, value, _of_part(value, _by_calls(seen, value, made, any_copied), made), operator
+    )
     if chosen is not None:
         said = _Said("copied", f"elements of {chosen.of}, {chosen.how}", True)
         value = replace(value, of=chosen.of)
@@ -197,10 +204,15 @@ def _of_part(value: Bound, said: _Said, made: list[Copy]) -> _Said:
     return said if said.did != "copied" or is_whole or is_given else _Said("new", "", False)
 
 
-def _by_operator(value: Bound, said: _Said, operator: Operator | None) -> _Said:
+def _by_operator(seen: _Seen, value: Bound, said: _Said, operator: Operator | None) -> _Said:
     """What an operator of torch made is known, unless the values say it better."""
-    if operator is None or (operator.did != "new" and value.values and value.compared_all):
+    if operator is None:
         return said
+    is_apart = value.values == "different" and is_moved(value, operator, seen.operators)
+    if operator.did != "new" and value.values and value.compared_all and not is_apart:
+        return said
+    if operator.did == "copied" and (after := written_after(value, seen.operators)):
+        return _Said("new values", after.name, False)
     if said.did != did_of(operator):
         said = said._replace(did=did_of(operator), reason=operator.name)
     return said._replace(certain=said.did == "copied" or value.compared_all)
@@ -333,7 +345,7 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
     if seen.operators:
         whole, made = together(seen.operators)
         row = _row(seen.written, "", whole, "", made, made if whole == "copied" else 0, "", True, 1)
-        return [_with(seen, row, () if whole == "copied" else _inside(seen, copied))]
+        return [_with(seen, row, () if whole == "copied" else inside((), copied, seen.operators))]
     named = sorted((one for one in found if _names(seen.written, one)), key=_by_weight)
     fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
     large = [one for one in (*copied, *fresh) if one.span_bytes >= LEAST_TOLD and _is_written(seen, one)]
@@ -351,8 +363,7 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
         brief(first) if first and did == "copied" else "", bool(named) or first is None or len(found) <= 1,
         1 if first is None else first.times,
     )  # fmt: skip
-    inside = _inside(seen, [copy for copy in copied if copy is not first])
-    return [_with(seen, row, inside)]
+    return [_with(seen, row, inside((), [copy for copy in copied if copy is not first], ()))]
 
 
 def _by_weight(copy: Copy) -> tuple[bool, int]:
@@ -360,10 +371,10 @@ def _by_weight(copy: Copy) -> tuple[bool, int]:
     return copy.verdict not in ("copied", "computed", "made"), -copy.span_bytes
 
 
-def _with(seen: _Seen, row: Statement, inside: tuple[Inside, ...]) -> Statement:
+def _with(seen: _Seen, row: Statement, on_the_way: tuple[Inside, ...]) -> Statement:
     """The first row of a statement, with what belongs to the statement as a whole."""
     return replace(
-        row, inside=inside, losses=tuple(seen.losses), materialized=tuple(seen.materialized),
+        row, inside=on_the_way, losses=tuple(seen.losses), materialized=tuple(seen.materialized),
         calls=seen.calls, native_ns=seen.ns, operators=by_weight(seen.operators),
     )  # fmt: skip
 
@@ -376,18 +387,3 @@ def _row(
     site = Site(written.file, written.line, Unknown("not asked"), cell, written.text)
     head = (site, written.last_line, target, did, of, size, copied, reason, certain, times)
     return Statement(*head, False, (), (), (), 0, NO_CLOCK, "")
-
-
-def _inside(seen: _Seen, copied: list[Copy], by: Sequence[Operator | None] = ()) -> tuple[Inside, ...]:
-    if seen.operators:
-        return (*inside(seen.operators, by), *_inside_of(seen, not_torchs(copied)))[:1]
-    return _inside_of(seen, copied)
-
-
-def _inside_of(seen: _Seen, copied: list[Copy]) -> tuple[Inside, ...]:
-    if sum(copy.copied_bytes for copy in copied) < LEAST_TOLD:
-        return ()
-    known = [value.library for value in seen.bound if value.library not in NO_LIBRARY]
-    names = known or [copy.function.partition(".")[0] for copy in copied if "." in copy.function]
-    library = names[0] if names else "libraries"
-    return (Inside(library, sum(copy.times for copy in copied), sum(copy.copied_bytes for copy in copied)),)
