@@ -15,6 +15,7 @@ import pytest
 import inspector
 from inspector.api import namespace
 from inspector.facts.namespace import Row
+from inspector.objects.reach import globals
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 
@@ -218,6 +219,7 @@ def test_globals_of_the_users_modules_are_counted_and_named(tmp_path: Path) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(tmp_path))
         store = importlib.import_module("store")
+        patch.setattr(globals, "_modules", lambda: iter([("store", vars(store))]))  # without other tests'
         found = namespace({"part": store.table[0]}, history={}, modules=True)
     del sys.modules["store"]
     rows = {row.place: row.bytes for row in found.kept if row.by == "module"}

@@ -105,6 +105,7 @@ def test_progress_is_told_while_it_runs_and_is_no_part_of_it() -> None:
     assert len(heard) == told
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_the_thread_that_tells_of_progress_is_none_that_the_program_counts() -> None:
     """gevent worked otherwise, or hung, where `threading` knew it; a forked child does not wait for it."""
     before, heard = threading.active_count(), list[int]()
