@@ -156,8 +156,12 @@ def step_of(count: int) -> int:
 
 
 def _of_times(some: Any, made: Any, step: int) -> Cast | None:
-    """Times in a coarser unit: what is left of each is its beginning."""
-    if some.dtype.kind != made.dtype.kind or not (some.astype(made.dtype) == made).all():
+    """Times in a coarser unit: what is left of each is its beginning; before 1970 it may be its end, where
+    they are cut towards zero."""
+    if some.dtype.kind != made.dtype.kind:
+        return None
+    units = (made - some.astype(made.dtype)).astype("i8")
+    if not ((units == 0) | ((units == 1) & (some.astype("i8") < 0))).all():
         return None
     lost = (made.astype(some.dtype) != some).nonzero()[0]
     if not len(lost):
