@@ -115,6 +115,8 @@ def test_an_owner_in_disguise_is_a_doubt(disguises: Any, name: str) -> None:
 
 
 def test_what_only_points_to_itself_is_lost(disguises: Any) -> None:
+    """An old word in memory may pass for the way to one of the three."""
     with inspector.leaks("disguises") as found:
-        disguises.lost()
-    assert [(one.kind, one.method) for one in found.certain] == [("leaked", "disguises.lost")]
+        for _ in range(3):
+            disguises.lost()
+    assert {(one.kind, one.method) for one in found.certain} == {("leaked", "disguises.lost")}
