@@ -27,7 +27,7 @@ RANGES: Final = 8
 CHUNKS, CHUNK_BYTES = 4, 256
 DICTS: Final = (dict, OrderedDict, defaultdict)
 HOLDERS: Final = (list, tuple, *DICTS)
-"""Types whose items are looked at; by identity of the type, so that no code of a subclass runs."""
+"""Types whose items are looked at; of no subclass, whose code would run."""
 _SIMPLE: Final = frozenset((int, float, complex, bool, str, type(None), type, range, slice))
 """Types whose objects have no elements that a statement could copy."""
 _KEEP: Final = (io.BytesIO, pickle.PickleBuffer)

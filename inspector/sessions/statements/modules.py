@@ -2,12 +2,13 @@
 gradient, the state of an optimizer."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import groupby, islice
+from operator import itemgetter
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
-from inspector.adapters.base import Elements
+from inspector.adapters.base import Adapter
 from inspector.adapters.registry import adapter_of
 from inspector.objects.sharing.meetings import Blocks, meetings
 from inspector.sessions.statements import values
@@ -25,17 +26,15 @@ def module_of(frame: FrameType, names: Iterable[str], blocks: Blocks) -> values.
         adapter = adapter_of(type(found[0])) if found else None
         if adapter is None:
             continue
-        pieces = islice(((name, some) for _, some in adapter.pieces(found[0])), MOST)
-        beside = islice(((f"the {what} of {name}", some) for what, some in adapter.beside(found[0])), MOST)
-        for of, kept in _by_word([*pieces, *beside]).items():
-            if met := meetings((tuple(kept), blocks)).get((0, 1), []):
+        for of, kept in _kept(name, adapter, found[0]):
+            if met := meetings((kept, blocks)).get((0, 1), []):
                 mine = {id(one): one for _, one in met}
                 return values.Related("view", of, bytes_of(tuple(mine.values())), "", False)
     return None
 
 
-def _by_word(rows: Iterable[tuple[str, Blocks]]) -> dict[str, list[Elements]]:
-    found = dict[str, list[Elements]]()
-    for word, blocks in rows:
-        found.setdefault(word, []).extend(blocks)
-    return found
+def _kept(name: str, adapter: Adapter, x: Any) -> Iterator[tuple[str, Blocks]]:
+    """What it is called, and its blocks; gradients are read only where the pieces met nothing."""
+    yield name, tuple(block for _, some in islice(adapter.pieces(x), MOST) for block in some)
+    for what, rows in groupby(islice(adapter.beside(x), MOST), itemgetter(0)):
+        yield f"the {what} of {name}", tuple(block for _, some in rows for block in some)
