@@ -2,10 +2,12 @@
 
 # SPDX-License-Identifier: MIT
 import re
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from inspector.debugger.dap.breakpoints import CRASHES, THROWN
+from inspector.debugger.dap.relay import Then
 from inspector.debugger.dap.watchpoints import Watchpoints
 from inspector.debugger.dap.wire import Message, Stream
 from inspector.debugger.dap.with_gdb import CRASHES_LABEL
@@ -25,10 +27,15 @@ class Adapter(Watchpoints):
 
     def __init__(self, editor: Stream, python: Stream) -> None:
         super().__init__(editor, python)
+        self._raised: set[int] = set()
+        """Threads that stand at an exception of Python's: asked of another one, debugpy hangs."""
         self.__dict__["do_exceptionInfo"] = self._fault_of
 
     def do_initialize(self, request: Message) -> None:
         """What debugpy can do, and we."""
+        if self.has_program:
+            self.refuse(request, "initialize comes once, before launch or attach")
+            return
         self._began = dict(request.get("arguments") or {})
         self.forward(request, _add_ours)
 
@@ -98,7 +105,7 @@ class Adapter(Watchpoints):
     def _fault_of(self, request: Message) -> None:
         """The signal or the exception of C++ at which a thread stands."""
         thread = request["arguments"]["threadId"]
-        if thread not in self.standing:
+        if thread in self._raised:
             self.forward(request)
         elif thread in self.faults:
             text = self.faults[thread]
@@ -106,6 +113,18 @@ class Adapter(Watchpoints):
             self.answer(request, exceptionId=name, description=text, breakMode="always")
         else:
             self.refuse(request, "this thread stopped at no exception and no signal")
+
+    def heard_stopped(self, event: Message) -> bool:
+        """Note where a thread stands at an exception."""
+        thread = event["body"].get("threadId")
+        (self._raised.add if event["body"].get("reason") == "exception" else self._raised.discard)(thread)
+        return super().heard_stopped(event)
+
+    def forward(self, request: Message, then: Then | None = None) -> None:
+        """A thread that goes on stands at no exception."""
+        if request["command"] in ("continue", "next", "stepIn", "stepOut"):
+            self._raised.clear()
+        super().forward(request, then)
 
     def do_loadedSources(self, request: Message) -> None:
         """Files of native code whose lines are known, and of Python's modules."""
@@ -115,7 +134,10 @@ class Adapter(Watchpoints):
         if self.standing:
             self.answer(request, sources=native)
         else:
-            self.ask("modules", lambda told: self.answer(request, sources=[*_modules(told), *native]))
+            self.ask_for(request, "modules", partial(self._loaded, request, native))
+
+    def _loaded(self, request: Message, native: list[Message], told: Message) -> None:
+        self.answer(request, sources=[*_modules(told), *native])
 
     def _in_python(self, request: Message) -> None:
         """debugpy's to answer, which it cannot while a thread that stands in C has the GIL."""

@@ -6,7 +6,7 @@ import time
 from typing import Any, Final
 
 from inspector.debugger.dap.hit_counts import counted
-from inspector.debugger.dap.joining import POLL_S, Joining
+from inspector.debugger.dap.joining import POLL_S
 from inspector.debugger.dap.native_side import quietly
 from inspector.debugger.dap.places import (
     FIRST,
@@ -20,6 +20,7 @@ from inspector.debugger.dap.places import (
 )
 from inspector.debugger.dap.python_side import AT_ONCE, Joined
 from inspector.debugger.dap.relay import TICK_S
+from inspector.debugger.dap.unheard import Unheard
 from inspector.debugger.dap.wire import Message, Stream
 from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
@@ -35,14 +36,14 @@ _FREE_S: Final = 10.0
 _HERE: Final = ("", "localhost", "127.0.0.1", "::1")
 
 
-class Breakpoints(Joining):
+class Breakpoints(Unheard):
     """The breakpoints by file, and those by function."""
 
     def __init__(self, editor: Stream, python: Stream) -> None:
         super().__init__(editor, python)
         self._places: dict[str, list[Place]] = {}
         self._numbers = itertools.count(FIRST)
-        self._configured = self._crashes = False
+        self._configured = self._crashes = self._was_configured = self.has_program = False
         self._free_at = 0.0
         self._began: Message = {}
 
@@ -55,11 +56,25 @@ class Breakpoints(Joining):
                 self.with_gdb(self._place_all, lambda error: None)
         super().after()
 
+    def do_launch(self, request: Message) -> None:
+        """debugpy launches; once."""
+        if self._is_first(request):
+            self.forward(request)
+
+    def _is_first(self, request: Message) -> bool:
+        if self.has_program:
+            self.refuse(request, "this session has a program: begin another session for another one")
+            return False
+        self.has_program = True
+        return True
+
     def do_attach(self, request: Message) -> None:
         """Note the process; debugpy attaches."""
         given = request.get("arguments") or {}
-        self.native.pid = int(given.get("processId") or given.get("subProcessId") or 0)
-        self.outlives = True
+        pid = int(given.get("processId") or given.get("subProcessId") or 0)
+        if not self._is_first(request):
+            return
+        self.native.pid, self.outlives = pid, True
         connect = given.get("connect") or {}
         host = str((connect or given).get("host") or "")
         if host not in _HERE:
@@ -76,6 +91,10 @@ class Breakpoints(Joining):
 
     def do_configurationDone(self, request: Message) -> None:
         """The program begins: native breakpoints first."""
+        if self._was_configured or not self.has_program:
+            self.refuse(request, "launch or attach comes first, and configurationDone once after it")
+            return
+        self._was_configured = True
         if self.is_late:
             self.configured_late(request)
             return

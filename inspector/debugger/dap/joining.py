@@ -40,7 +40,7 @@ class Joining(WithGdb):
         self._attach_request: Message = {}
         self._kept: dict[tuple[str, str], tuple[Message, list[int]]] = {}
         self._join_at = 0.0
-        self._own_numbers = itertools.count(2 * FIRST)
+        self.own_numbers = itertools.count(2 * FIRST)
         self._shown_threads: set[int] = set()
 
     def begin_late(self, request: Message) -> bool:
@@ -103,11 +103,12 @@ class Joining(WithGdb):
         if not self.is_late:
             return True
         for (command, _), (given, numbers) in self._kept.items():
-            self._pass_on(command, partial(self._tell_set, numbers), given)
+            self._pass_on(command, partial(self.tell_set, numbers), given)
         self._pass_on("configurationDone", self._joined, {})
         return False
 
-    def _tell_set(self, numbers: list[int], told: Message) -> None:
+    def tell_set(self, numbers: list[int], told: Message) -> None:
+        """Say what became of breakpoints that were answered before debugpy had them."""
         rows = (told.get("body") or {}).get("breakpoints") or ()
         for number, row in zip(numbers, rows, strict=False):
             self.event("breakpoint", reason="changed", breakpoint={**row, "id": number})
@@ -144,6 +145,13 @@ class Joining(WithGdb):
             self._kept[command, ""] = (arguments, [])
         then({"success": False, "message": _JOINS})
 
+    def ask_for(self, request: Message, command: str, then: Then, **arguments: Any) -> None:
+        """What the editor's request needs of debugpy, which has not joined."""
+        if self.is_late:
+            then({"success": False, "message": _JOINS})
+        else:
+            super().ask_for(request, command, then, **arguments)
+
     def forward(self, request: Message, then: Then | None = None) -> None:
         """Keep what is set, refuse what debugpy alone can answer."""
         command, given = request["command"], dict(request.get("arguments") or {})
@@ -152,7 +160,7 @@ class Joining(WithGdb):
             super().forward(request, then)
         elif command in _SETS:
             wanted = given.get("breakpoints") or ()
-            numbers = [next(self._own_numbers) for _ in wanted]
+            numbers = [next(self.own_numbers) for _ in wanted]
             self._kept[command, str(given.get("source"))] = (given, numbers)
             rows = [{"id": number, "verified": False, "message": _JOINS} for number in numbers]
             self.answer(request, breakpoints=rows)

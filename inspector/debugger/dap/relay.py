@@ -6,8 +6,9 @@ which see an event of debugpy's before the editor does.
 
 # SPDX-License-Identifier: MIT
 import selectors
+import time
 from collections.abc import Callable, Collection
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from inspector.debugger.dap.wire import Message, Stream
 from inspector.errors import InspectorError
@@ -26,6 +27,16 @@ FAILED: Final = 1
 """The id of our error messages: an editor shows their text."""
 
 
+class Passed(NamedTuple):
+    """A request of the editor's that waits for debugpy since `at` (seconds, monotonic)."""
+
+    request: Message
+    then: Then | None
+    answers: bool
+    """`then` answers it, and debugpy's answer is not passed on."""
+    at: float
+
+
 class Relay:
     """One editor and one debugpy."""
 
@@ -36,7 +47,7 @@ class Relay:
         self.selector.register(python, selectors.EVENT_READ, self._hear_python)
         self.tick_s = TICK_S
         self._told = self._passed = 0
-        self._waiting: dict[int, tuple[Message, Then | None]] = {}
+        self._waiting: dict[int, Passed] = {}
         self._own: dict[int, Then] = {}
         self._reverse: dict[int, int] = {}
 
@@ -95,15 +106,31 @@ class Relay:
     def forward(self, request: Message, then: Then | None = None) -> None:
         """Pass a request on to debugpy; `then` may change its answer."""
         self._passed += 1
-        self._waiting[self._passed] = (request, then)
+        self._waiting[self._passed] = Passed(request, then, False, time.monotonic())
         self.python.send({**request, "seq": self._passed})
 
     def answer_waiting(self, commands: Collection[str], **body: Any) -> None:
         """Answer these requests in place of debugpy, which cannot while a stopped thread has the GIL."""
-        for number, (request, _) in list(self._waiting.items()):
+        for number, (request, *_) in list(self._waiting.items()):
             if request["command"] in commands:
                 del self._waiting[number]
                 self.answer(request, **body)
+
+    def unanswered(self, seconds: float) -> dict[int, Message]:
+        """What was passed on so long ago and has no answer yet, by debugpy's number."""
+        since = time.monotonic() - seconds
+        return {number: request for number, (request, *_, at) in self._waiting.items() if at < since}
+
+    def make_own(self, number: int, then: Then) -> None:
+        """The editor has its answer; `then` gets debugpy's."""
+        del self._waiting[number]
+        self._own[number] = then
+
+    def ask_for(self, request: Message, command: str, then: Then, **arguments: Any) -> None:
+        """Ask debugpy for what the editor's request needs; `then` answers the editor."""
+        self._passed += 1
+        self._waiting[self._passed] = Passed(request, then, True, time.monotonic())
+        self.python.send({"type": "request", "command": command, "arguments": arguments, "seq": self._passed})
 
     def ask(self, command: str, then: Then, **arguments: Any) -> None:
         """A request of our own to debugpy."""
@@ -162,7 +189,10 @@ class Relay:
             return
         if number not in self._waiting:  # answered already
             return
-        request, then = self._waiting.pop(number)
+        request, then, answers, _ = self._waiting.pop(number)
+        if then is not None and answers:
+            then(message)
+            return
         if then is not None and message["success"]:
             then(message)
         body = {} if message["success"] else {"body": message.get("body") or {}}  # debugpy leaves it out

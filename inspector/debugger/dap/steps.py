@@ -148,7 +148,7 @@ class Steps(Breakpoints):
             self._step(request)
             return
         ask = {"threadId": thread, "startFrame": 0, "levels": 1}
-        self.ask("stackTrace", lambda told: self._look(request, told), **ask)
+        self.ask_for(request, "stackTrace", lambda told: self._look(request, told), **ask)
 
     def _look(self, request: Message, told: Message) -> None:
         frames = (told.get("body", {}).get("stackFrames") if told["success"] else None) or [{}]
@@ -158,7 +158,7 @@ class Steps(Breakpoints):
             return
         expression = looking(path, frames[0]["line"])
         ask = {"expression": expression, "frameId": frames[0]["id"], "context": "clipboard"}
-        self.ask("evaluate", lambda answer: self._step_into(request, answer), **ask)
+        self.ask_for(request, "evaluate", lambda answer: self._step_into(request, answer), **ask)
 
     def _step_into(self, request: Message, told: Message) -> None:
         """One-shot breakpoints at the functions that the line will call; then debugpy steps."""

@@ -33,7 +33,7 @@ class Targets(Steps):
         if self.shown.has(frame):
             self.answer(request, targets=[])
             return
-        self.ask("stepInTargets", partial(self._add, request, frame), frameId=frame)
+        self.ask_for(request, "stepInTargets", partial(self._add, request, frame), frameId=frame)
 
     def _add(self, request: Message, frame: int, told: Message) -> None:
         targets = list((told.get("body") or {}).get("targets") or ()) if told["success"] else []
@@ -42,7 +42,7 @@ class Targets(Steps):
             self.answer(request, targets=targets)
             return
         ask = {"expression": looking(path, line), "frameId": frame, "context": "clipboard"}
-        self.ask("evaluate", lambda answer: self._offer_all(request, targets, answer), **ask)
+        self.ask_for(request, "evaluate", lambda answer: self._offer_all(request, targets, answer), **ask)
 
     def _offer_all(self, request: Message, targets: list[Message], answer: Message) -> None:
         found = called(answer)

@@ -77,7 +77,7 @@ class Watchpoints(Targets):
                 self._offer(request, name, {"refused": f"{error.what} {error.why}".strip()})
         elif ref and ref in self._frame_of:
             rows = partial(self._evaluate_row, request, name, self._frame_of[ref])
-            self.ask("variables", rows, variablesReference=ref)
+            self.ask_for(request, "variables", rows, variablesReference=ref)
         else:
             self._evaluate(request, name, name, frame)
 
@@ -89,7 +89,7 @@ class Watchpoints(Targets):
     def _evaluate(self, request: Message, name: str, path: str, frame: int) -> None:
         text = _LOOK.format(text=Path(object_bytes.__file__).read_text(), name=path)
         ask = {"expression": text, "context": "clipboard", **({"frameId": frame} if frame else {})}
-        self.ask("evaluate", lambda told: self._offer(request, name, _answer(told)), **ask)
+        self.ask_for(request, "evaluate", lambda told: self._offer(request, name, _answer(told)), **ask)
 
     def _offer(self, request: Message, name: str, told: Message) -> None:
         if "refused" in told:

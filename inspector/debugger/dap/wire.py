@@ -95,6 +95,8 @@ def checked(read: Any) -> Message | str:
         isinstance(read.get("seq"), int) and isinstance(read["command"], str)
     ):
         return "a request without a number seq"
+    if read["type"] == "response" and not isinstance(read["request_seq"], int):
+        return "a response without a number request_seq"
     if not isinstance(read.get("arguments", {}) or {}, dict):
         return "a request whose arguments are no object"
     return read

@@ -30,6 +30,7 @@ ASKS: Final = b'"inspector_panel"'
 """The type of a cell's message to the session (sessions/panel.py)."""
 _MAGIC: Final = MAGIC.encode()
 _RESUMES: Final = ("continue", "next", "stepIn", "stepOut")
+_STATE: Final = "debugInfo"
 _ORDER_S: Final = 0.05
 """Between an answer on control and a status on iopub that a front end shall get after it."""
 _ENDED: Final = {"success": False, "message": "the debug session has ended"}
@@ -128,10 +129,17 @@ class DebugRequests:
             elif message.get("event") == SAID:
                 self._publish("stream", {"name": "stderr", "text": message["body"]["text"]}, self._cell)
             elif message.get("event") == RENEWED:
-                for number in list(self._asked):
-                    self._reply(number, {**_ENDED, "body": dict(_NO_ROWS)})
+                self._renew()
             else:
                 self._publish("debug_event", message, self._parent)
+
+    def _renew(self) -> None:
+        """What the ended session left unanswered. JupyterLab asks for the state at any time and reads all."""
+        for number, (_, parent) in list(self._asked.items()):
+            if parent["content"].get("command") == _STATE:
+                self._editor.send({**parent["content"], "seq": number})
+            else:
+                self._reply(number, {**_ENDED, "body": dict(_NO_ROWS)})
 
     def _to_kernel(self) -> None:
         for message in self._python.receive():

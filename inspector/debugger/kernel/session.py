@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import contextlib
+import math
 import re
 import traceback
 from typing import Any, Final
@@ -30,6 +31,7 @@ class KernelSession(FromCell):
     def __init__(self, editor: Stream, python: Stream, pid: int, cells: CCells) -> None:
         super().__init__(editor, python)
         self._cells = cells
+        self.patience_s = math.inf  # JupyterLab waits, and cannot use a refusal
         self.native.pid, self.outlives = pid, True
         self._over = False
         self._state: Message = {}

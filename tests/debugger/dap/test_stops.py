@@ -244,3 +244,22 @@ def test_an_abort_says_what_glibc_found(editor: Editor, tmp_path: Path) -> None:
     assert editor.ask("exceptionInfo", threadId=stop["threadId"])["exceptionId"] == "SIGABRT"
     editor.ask("continue", threadId=stop["threadId"])
     editor.event("terminated")
+
+
+def test_python_that_cannot_answer_keeps_nobody_waiting(editor: Editor, tmp_path: Path) -> None:
+    """A thread stands in C with the GIL: breakpoints in Python are set later, all else is refused."""
+    text = PROGRAM.replace("failing_calls.crash(1)", "__import__('time').sleep(1)\nlast = 1")
+    program = launched(editor, tmp_path, {"line": line("add")}, text=text)
+    stop = editor.event("stopped")
+    at_end = len(text.splitlines())
+    for command in ("scopes", "exceptionInfo", "stepInTargets", "stepIn", "pydevdSystemInfo"):
+        assert editor.refused(command, frameId=1, threadId=1_000_000)
+    row = editor.set(program, at_end)[0]
+    assert not row["verified"] and "goes on" in row["message"]
+    assert editor.refused("attach", processId=1) and editor.refused("configurationDone")
+    editor.ask("continue", threadId=stop["threadId"])
+    changed = editor.event("breakpoint", reason="changed")["breakpoint"]
+    assert (changed["id"], changed["verified"]) == (row["id"], True)
+    stop = editor.event("stopped")
+    assert at(editor, stop) == ("<module>", at_end)
+    assert "no exception" in editor.refused("exceptionInfo", threadId=stop["threadId"])

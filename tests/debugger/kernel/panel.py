@@ -53,11 +53,18 @@ class Panel(Heard):
 
     def ask(self, command: str, **arguments: Any) -> Message:
         """The answer to a debug request, once the kernel said that it is idle again."""
+        return self.answered(self.send(command, **arguments))
+
+    def send(self, command: str, **arguments: Any) -> str:
+        """Send a debug request; its number."""
         self._seq += 1
         content = {"type": "request", "seq": self._seq, "command": command, "arguments": arguments}
         message = self.client.session.msg("debug_request", content)
         self.client.control_channel.send(message)
-        number = message["header"]["msg_id"]
+        return str(message["header"]["msg_id"])
+
+    def answered(self, number: str) -> Message:
+        """The answer to a debug request, which is the next that comes."""
         answer = self.client.get_control_msg(timeout=WAIT_S)
         assert answer["parent_header"]["msg_id"] == number, answer
         self.wait(lambda one: idle(one, number), since=0)

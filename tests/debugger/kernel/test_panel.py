@@ -100,6 +100,16 @@ def test_the_panel_is_cleared_before_the_cell_ends_and_not_after(panel: Panel) -
     assert [one["content"].get("event") for one in panel.heard].count("continued") == 1
 
 
+def test_the_state_is_told_whole_while_a_session_ends(panel: Panel) -> None:
+    """JupyterLab reads the breakpoints of every answer: "Could not restore the debugger state" without."""
+    panel.start()
+    over, state = panel.send("disconnect", restart=False, terminateDebuggee=False), panel.send("debugInfo")
+    assert panel.answered(over)["success"]
+    told = panel.answered(state)
+    assert told["success"] and told["body"]["breakpoints"] == [] and not told["body"]["isStarted"]
+    panel.start()
+
+
 def test_continue_lets_the_thread_in_c_go_on_whichever_is_named(panel: Panel) -> None:
     """JupyterLab forgets the thread that stands before it asks, and then names another."""
     number, _ = stopped_in_c(panel)
