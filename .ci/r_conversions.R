@@ -1,6 +1,6 @@
 # The second method of .ci/r_conversions.py, without a trace: both sides of each conversion, written down by R and
 # by Python themselves. Reads "to_python EXPRESSION" and "to_r EXPRESSION" lines; says same, differs or reference.
-# Attributes (names, dim, zone, ...) may be gained on the way, values may not. NaN, NA, None and NaT are one value.
+# Attributes (names, dim, zone, class, ...) may be gained on the way, values may not. NaN, NA, None and NaT are one value.
 # SPDX-License-Identifier: MIT
 suppressMessages(library(reticulate))
 py_run_string("
@@ -28,8 +28,12 @@ def instants(x):
     fine = x.dtype == 'M8[ns]'
     counts = x.ravel('F').astype('M8[ns]' if fine else 'M8[us]').astype(int).tolist()
     return '[' + ' '.join('NA' if one == -2**63 else instant(one if fine else one * 1000) for one in counts) + ']'
+def levels(x):
+    return '{levels:%s}' % ','.join(map(str, x.cat.categories)) if x.dtype == 'category' else ''
 def labels(x):
-    return '' if isinstance(x, pd.RangeIndex) else '{names:%s}' % ','.join(map(str, x))
+    return '' if isinstance(x, pd.RangeIndex) else '{names:%s}' % ','.join(texts(x))
+def texts(x):
+    return list(map(str, x)) if x.nlevels > 1 else pd.Index(x, dtype=object).map(str) if x.dtype.kind != 'M' else x.astype(str)
 def seen(x):
     if x is None: return 'none'
     if isinstance(x, (list, tuple)): return '[' + ' '.join(map(lone, x)) + ']'
@@ -43,11 +47,11 @@ def seen(x):
         dim = '{dim:%s}' % ','.join(map(str, x.shape)) if x.ndim > 1 else ''
         return dim + (instants(x) if x.dtype.kind == 'M' else seen(list(x.ravel('F'))))
     if scipy.sparse.issparse(x): return seen(x.toarray())
-    if isinstance(x, pd.Series): return labels(x.index) + seen(list(x))
-    if isinstance(x, pd.DataFrame) and not x.size: return ''
+    if isinstance(x, pd.Series): return levels(x) + labels(x.index) + seen(list(x))
+    if isinstance(x, pd.DataFrame) and not x.shape[1]: return ''
     if isinstance(x, pd.DataFrame):
         rows = labels(x.index).replace('names', 'rows') if len(x) else ''
-        return rows + '{names:%s}' % ','.join(map(str, x)) + ''.join(seen(list(x.iloc[:, n])) for n in range(x.shape[1]))
+        return rows + '{names:%s}' % ','.join(map(str, x)) + ''.join(levels(x.iloc[:, n]) + seen(list(x.iloc[:, n])) for n in range(x.shape[1]))
     one = isinstance(x, (bool, int, float, complex, str, np.generic, datetime.date)) or x is pd.NA
     return '[' + lone(x) + ']' if one else 'reference'
 ")
@@ -66,11 +70,13 @@ elements <- function(x) {
 item <- function(x) if (is.null(x)) "NA" else if (is.atomic(x) && length(x) == 1L) {
   paste0(attributes_of(x), elements(x))
 } else seen(x)
+CARRIED <- c("Date", "POSIXct", "POSIXlt", "POSIXt", "difftime", "integer64", "factor", "ordered", "AsIs", "data.frame")
 attributes_of <- function(x) {
   zone <- if (inherits(x, "POSIXct")) attr(x, "tzone")
   offset <- if (any(nzchar(zone))) suppressWarnings(unique(format(x[!is.na(x)], "%z")))  # as R reads the zone
   paste0(attribute("zone", zone[nzchar(zone)]), attribute("offset", offset), attribute("units", if (inherits(x, "difftime")) units(x)),
          attribute("dim", if (length(dim(x)) > 1L) dim(x)), attribute("dimnames", if (length(dim(x)) > 1L) unlist(dimnames(x))),
+         attribute("class", head(setdiff(oldClass(x), CARRIED), 1L)), attribute("levels", levels(x)),
          attribute("names", names(x)))
 }
 seen <- function(x) {

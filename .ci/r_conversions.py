@@ -49,7 +49,11 @@ data.frame(a = as.POSIXct(c("2020-07-01", NA), tz = "Asia/Tokyo"), b = as.POSIXc
 data.frame(n = c(a = 1, b = 2)); data.frame(n = I(matrix(1:4, 2)))
 data.frame(n = as.difftime(1:2, units = "mins"))
 data.frame(n = as.raw(1)); function(x) x; sum; quote(x); y ~ x; new.env()
-py_eval("1", FALSE)"""
+py_eval("1", FALSE)
+factor(c("lo", "hi"), levels = c("lo", "hi"), ordered = TRUE); list(factor("a"), 1)
+data.frame(f = factor(c("a", NA))); data.frame(f = factor("x"), g = factor("x")); data.frame(x = numeric(0))
+structure(1:3, class = "u"); structure(list(a = 1), class = "u"); structure("a", class = "u")
+table(c("a", "b")); ts(c(1, 2)); I(1:3); as.roman(4)"""
 TO_R = """\
 None; True; 1; -2**31; 2**31; 2**53 + 1; 1.5; float("nan"); 1j; "a"; "\u00e9"; "a\\0b"; b"ab"
 bytearray(b"ab"); []; [1, 2]; [1.5, 2.5]; [1, 2.5]; [True, False]; ["a", "b"]; [1, "a"]; [2**31, 1]
@@ -104,7 +108,15 @@ pd.DataFrame({"a": [1, 2]}, index=[3, 4]); pd.DataFrame({"a": pd.arrays.SparseAr
 pd.Series([1 + 2j])
 pd.DataFrame({"a": [2**63 + 1]}, dtype="u8"); pd.DataFrame({"a": [1j]})
 pd.DataFrame({"a": pd.period_range("2020", periods=1)})
-pd.Index([1, 2]); pd.MultiIndex.from_tuples([(1, 2)]); 10**400"""
+pd.Index([1, 2]); pd.MultiIndex.from_tuples([(1, 2)])
+np.array([-2**31, 7], ">i4"); np.array([2**53 + 1], ">i8"); np.array([0.1], ">f2"); np.array([1 + 2j], ">c16")
+np.array([["a", "b"], ["c", "d"]]); pd.DataFrame({"a": pd.Categorical([2, 1])})
+pd.DataFrame({"a": [1, 2]}, index=["r", "r"]); pd.DataFrame({"a": [1]}, index=[True])
+pd.DataFrame({"a": [1]}, index=pd.CategoricalIndex(["r"])); pd.DataFrame({"a": [1]}, index=pd.Index([1.5]))
+pd.DataFrame({"a": [1]}, index=pd.MultiIndex.from_tuples([("x", 1)]))
+pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("x", 1)])); pd.DataFrame({"a": []})
+pd.Series([1], index=pd.MultiIndex.from_tuples([("x", 1)])); {1.5: "x", (1, 2): "y"}
+type("I", (int,), {})(2**40); [[1, 2**31], [3, 4]]; np.zeros((0, 3)); np.int32(-2**31); 10**400"""
 HEAD = """suppressMessages(library(reticulate))
 py_run_string("import datetime, decimal, fractions, numpy as np, pandas as pd, scipy.sparse")
 say <- function(n, value) cat("#", n, class(value)[[1L]], typeof(value), "\\n")
@@ -187,6 +199,7 @@ def _row(text, said, seen, to_python, second):
     became = "an error" if said[0] == "error" else " ".join(dict.fromkeys(said))
     how = _how(first, became)
     losses = "; ".join(dict.fromkeys(f"{one['before']} → {one['after']}" for one in lost))
+    losses = "" if became == "an error" else losses  # of what crossed before it
     if second.startswith("error") != (became == "an error"):
         raise SystemExit(f"{text}: {became}, and R and Python say: {second}")
     if bool(losses) != second.startswith("differs"):

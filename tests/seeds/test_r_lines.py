@@ -332,7 +332,7 @@ def test_no_value_of_a_factor_in_a_data_frame_is_kept_unless_a_level_has_its_tex
         line: [change["before"] for one in found["conversions"] for change in one["changes"]]
         for line, found in rows.items()
     }
-    assert (changed[2], changed[3], changed[4]) == ([], ["NA"], ["NA"])
+    assert (changed[2], changed[3], changed[4]) == ([], ["NA"], ["NA", "levels lo"])
 
 
 def test_a_matrix_of_a_list_and_a_zone_say_what_keeps_them(tmp_path: Path) -> None:

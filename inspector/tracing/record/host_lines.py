@@ -76,8 +76,12 @@ def _lines(rows: list[Any]) -> Iterator[HostLine]:
     yield from sorted(lines, key=lambda line: (line.statement.line, line.inside.line))
 
 
+_NOWHERE: Final = ("", "0", "0", "", "", "0", "", "", "", "")
+"""Of a conversion whose line R could not say."""
+
+
 def _line(texts: list[str]) -> HostLine:
-    file, first, last, text, inner_file, inner, inner_text, function, called, method, *_ = texts
+    file, first, last, text, inner_file, inner, inner_text, function, called, method, *_ = texts or _NOWHERE
     statement = HostPlace(file, int(first), int(last), " ".join(text.split()))
     inside = HostPlace(inner_file, int(inner), int(inner), inner_text) if int(inner) else statement
     whole = method.partition(".")[2]

@@ -24,6 +24,10 @@ DEPTH_MAX, ITEMS_MAX, OBJECTS_MAX = 4, 1_000, 1 << 21
 MASKED: Final = ("numpy.ma", "numpy.ma.core")
 KEPT: Final = ("names", "dim", "class", "row.names", "levels")
 """Attributes that are part of the value, or are told as such."""
+CARRIED: Final = frozenset(
+    ("data.frame", "Date", "POSIXct", "POSIXlt", "difftime", "integer64", "factor", "AsIs")
+)
+"""Classes that Python has too, or whose loss is told by another attribute or by the values."""
 
 
 class Pair:
@@ -147,7 +151,9 @@ class Pair:
             shown = ", ".join(str(one) for one in r.texts(names, 3))
             more = ", …" if self.count > 3 else ""
             yield ValueChange("names", where, self.count, self.count, 0, f"names {shown}{more}", "none")
-        if other := [name for name in self.held if name not in KEPT]:
+        kind = r.texts(self.held.get("class"), 1)
+        gone = [f"class {kind[0]}"] if kind and kind[0] not in CARRIED else []
+        if other := [name for name in self.held if name not in KEPT] or gone:
             yield ValueChange("attributes", where, len(other), len(other), 0, ", ".join(other), "none")
 
     def _of_mask(self, where: str) -> Iterator[ValueChange]:
@@ -212,12 +218,19 @@ def numbers(obj: Any) -> Sequence[Any] | None:
     if type(obj) in (list, tuple):
         return obj if set(map(type, obj)) <= NUMBERS else None
     view = _memory(obj)
-    if view is None or view.format not in CODES:
+    order, code = _order(view)
+    if view is None or code not in CODES:
         return None
     content = view.tobytes("F") if view.ndim else view.tobytes()
-    if view.format == "e":
-        return struct.unpack(f"{len(content) // 2}e", content)
-    return [one != 0 for one in content] if view.format == "?" else array(view.format, content)
+    if order or code == "e":
+        return struct.unpack(f"{order or '='}{len(content) // view.itemsize}{code}", content)
+    return [one != 0 for one in content] if code == "?" else array(code, content)
+
+
+def _order(view: memoryview | None) -> tuple[str, str]:
+    """(">" or "<" where the format names the order of bytes, else ""; the rest of the format)."""
+    code = view.format if view is not None else ""
+    return (code[0], code[1:]) if code[:1] in ("<", ">") else ("", code)
 
 
 def _halves(obj: Any) -> Sequence[Any] | None:
@@ -226,9 +239,13 @@ def _halves(obj: Any) -> Sequence[Any] | None:
     if set(map(type, many)) <= {complex, float}:
         return array("d", [half for one in many for half in (one.real, one.imag)])
     view = _memory(obj)
-    if view is None or view.format not in ("Zd", "Zf"):
+    order, code = _order(view)
+    if view is None or code not in ("Zd", "Zf"):
         return None
-    return array(view.format[1], view.tobytes("F") if view.ndim else view.tobytes())
+    content = view.tobytes("F") if view.ndim else view.tobytes()
+    if order:
+        return struct.unpack(f"{order}{2 * len(content) // view.itemsize}{code[1]}", content)
+    return array(code[1], content)
 
 
 def _items(obj: Any) -> Sequence[Any]:

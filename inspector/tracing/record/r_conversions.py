@@ -82,7 +82,9 @@ class RConversions:
         given, became = pair.sides()
         names = [] if to_r else _columns(frame)
         name = _column(frame, sexp, names)  # a column of times is made first: it has no name
-        said = texts[-2] if texts and value.type in (r_vectors.REAL, LIST) and not name else ""
+        said = texts[-2] if texts and not name else ""
+        if value.type not in (r_vectors.REAL, LIST) and not said.startswith("levels "):
+            said = ""  # it is about another object
         said = "" if value.type == LIST and said.startswith("time zone ") else said  # a factor's levels
         if frame and not to_r and said.startswith("time zone ") and (found := _times_of(frame, value, names)):
             name, said = found

@@ -1,4 +1,4 @@
-"""What reticulate leaves behind where times of NumPy, pandas and datetime become R's POSIXct.
+"""What reticulate leaves behind of pandas' frames, and where times of NumPy and datetime become POSIXct.
 
 POSIXct is a double: seconds since 1970, which reticulate makes of nanoseconds: 1677 to 2262. Microseconds
 survive until 2242, shorter parts do not; a zone is a text that R reads as POSIX does, where UTC+05:00 lies
@@ -37,6 +37,8 @@ def times_lost(held: int, crossed: Any, given: str) -> tuple[ValueChange, ...]:
     kind = type(whole).__name__
     if kind == "DataFrame":
         return _of_frame(whole, crossed)
+    if kind == "Series" and type(crossed) is list:
+        return tuple(_merged(whole.index, crossed))
     if kind in ("Series", "ndarray") and type(crossed).__name__ == "ndarray" and crossed.dtype.kind in "fM":
         zone = _zone(whole.dtype)
         lost = (_lost("", zone, "time zone UTC"),) if zone not in ("", "UTC") else ()
@@ -74,7 +76,9 @@ def _of_frame(frame: Any, crossed: Any) -> tuple[ValueChange, ...]:
     if type(crossed) is not float:
         _told.clear()
         is_whole = type(crossed) is list and len(crossed) == frame.shape[1]  # its labels
-        return tuple(_spans(frame)) if is_whole else ()
+        if not is_whole:
+            return ()
+        return (*_rows(frame), *_merged(frame.columns, crossed), *_levels(frame), *_spans(frame))
     if id(frame) not in _told:
         columns = [(str(name), column) for name, column in frame.items()]
         zones = [_lost(name, zone, "none") for name, column in columns if (zone := _zone(column.dtype))]
@@ -87,6 +91,36 @@ def _spans(frame: Any) -> Iterator[ValueChange]:
     for at, (name, kind) in enumerate(frame.dtypes.items()):
         if kind.kind == "m" and len(frame):
             yield _value(len(frame), len(frame), 1, str(frame.iat[0, at]), "NA", str(name))
+
+
+def _rows(frame: Any) -> Iterator[ValueChange]:
+    """Labels of rows that R does not get: it takes texts and numbers without a second one."""
+    index = frame.index
+    if type(index).__name__ in ("RangeIndex", "DatetimeIndex") or not len(index):
+        return
+    values = index.values
+    labels = values.tolist()
+    kinds = set(map(type, labels))
+    is_plain = type(values).__name__ == "ndarray" and values.dtype.kind in "Oiuf"
+    is_plain &= kinds == {str} or kinds <= {int, float}
+    if not is_plain or len(set(labels)) < len(labels):
+        yield _value(len(labels), len(labels), 1, f"row label {labels[0]!r}", "1")
+
+
+def _merged(labels: Any, shown: list[Any]) -> Iterator[ValueChange]:
+    """Labels of several levels become one text."""
+    if labels.nlevels > 1 and len(labels) and type(shown[0]) is str:
+        many = len(labels)
+        yield ValueChange("keys", "", many, many, 0, repr(labels[0]), repr(shown[0]))
+
+
+def _levels(frame: Any) -> Iterator[ValueChange]:
+    """Categories that are no texts: R's levels are."""
+    for name, kind in frame.dtypes.items():
+        held = getattr(kind, "categories", None)
+        if held is None or not len(held) or type(held[0]) is str:
+            continue
+        yield ValueChange("keys", str(name), len(held), len(held), 0, str(held[0]), repr(str(held[0])))
 
 
 def _object(held: int) -> Any:

@@ -60,7 +60,13 @@ local({
     # What lapply does not keep of a list: r_to_py.list hands on what it gives.
     unlisted <- function(x) {
         lost <- setdiff(names(attributes(x)), c("names", "class", "dim"))
+        if (!length(lost) && length(kind <- setdiff(oldClass(x), c("AsIs", "list")))) lost <- paste("class", kind[[1L]])
         paste(c(if (!is.null(dim(x))) paste("dim", paste(dim(x), collapse = ", ")), lost), collapse = ", ")
+    }
+
+    levels_of <- function(x) {
+        some <- levels(x)[seq_len(min(nlevels(x), 3L))]
+        paste0("levels ", paste(some, collapse = if (is.ordered(x)) " < " else ", "), if (nlevels(x) > 3L) ", \u2026")
     }
 
     # Whether a call names what it works on, and holds no object that would live as long as we keep the call.
@@ -98,6 +104,8 @@ local({
             if (inherits(column, "POSIXct")) attr(column, "tzone")[1L])))
         left <- if (any(nzchar(zone))) paste("time zone", paste(zone, collapse = " or ")) else ""
         if (n > 1L && names[[n - 1L]] == "r_to_py.list") left <- unlisted(sys.frame(n - 1L)$x)
+        factored <- match("r_to_py.factor", names, 0L)
+        if (factored > at) left <- levels_of(sys.frame(factored)$x)
         given <- match(paste0("py_to_r.", c("pandas.core.frame.DataFrame", "pandas.DataFrame", "pandas.core.series.Series",
                                             "pandas.Series", "numpy.ndarray", "datetime.datetime")), names, 0L)
         sparse <- grep("^r_to_py[.](dg[CRT]|sparse)Matrix$", names)
@@ -114,7 +122,7 @@ local({
                left,
                if (any(names %in% starts)) "starting" else ""),
              if (frame > at) sys.frame(frame)$dataframe else whole_object)
-        of_object <- max(stamp, frame, given, sparse, 0L) > at || n > 1L && names[[n - 1L]] == "r_to_py.list"
+        of_object <- max(stamp, frame, factored, given, sparse, 0L) > at || n > 1L && names[[n - 1L]] == "r_to_py.list"
         if (!of_object && all(vapply(calls, names_all, NA)))
             last <<- c(list(list(calls, at_statement, said)), last[seq_len(min(length(last), 3L))])
         said
