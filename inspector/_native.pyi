@@ -88,9 +88,9 @@ def names(namespace: dict[str, Any], /) -> list[tuple[str, str, int, int | None,
 # native/heap/retained.c
 def retained(
     subject: Subject, rows: array[int] = ..., references: array[int] = ..., holders: list[Any] = ..., /
-) -> tuple[list[tuple[str, int, int]], int, int, list[int], int]:
-    """What only the object keeps alive, with itself: ([(type name, objects, bytes)], visited, extra bytes,
-    addresses of such rows, whether it is a cycle through an array of objects, which nothing frees).
+) -> tuple[list[tuple[str, int, int]], int, int, list[int], list[tuple[str, int, int]], list[int]]:
+    """What goes with the object, itself included: ([(type name, objects, bytes)], visited, extra bytes,
+    addresses of such rows; types and addresses of what only it keeps and nothing frees: a hidden cycle).
 
     `visited` counts the objects it reaches, without those that loaded modules hold. `rows`: what is counted
     beyond Python, as words (address, references, first of its references, their number) by address; an odd

@@ -1,7 +1,6 @@
 """What tensors, storages and graph nodes own in C++, read from memory: no wrapper is made, no hook runs."""
 
 # SPDX-License-Identifier: MIT
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from inspector.objects.layouts.shared_pointers import block_bytes
 from inspector.objects.layouts.torch_nodes import FUNCTION_NODE, is_undefined
 from inspector.objects.layouts.torch_tensors import COUNT, Storage, class_of, storage, tensor, words_at
 
+SAVED: Final = "torch saved tensor in C++"
 STORAGE, TENSOR, NODE = "torch storage", "torch tensor in C++", "torch graph node"
 NONE: Final = (0, 0)
 COUNTER = "torch counter of writes"
@@ -41,6 +41,14 @@ class Walk:
         follow = self._storage if kind == "StorageImpl" else self._tensor if "Tensor" in kind else self._node
         self.beyond.add(Counted(id(x), 0, 0, "", NONE, self._owned(follow, address)))
         self._drain()
+
+    def add_saved(self, x: Any) -> None:
+        """What a SavedTensor of Python's owns; nothing once it was reset."""
+        block = cdata(id(x))
+        if id(x) not in self.beyond.rows and (one := torch_nodes.saved_at(block)) is not None:
+            self.beyond.add(Counted(id(x), 0, 0, "", NONE, (block | ODD,)))
+            self._row(block, 1, SAVED, self._saved(one), one.hook)
+            self._drain()
 
     def _drain(self) -> None:
         while self.open and not self.beyond.why:
@@ -106,20 +114,21 @@ class Walk:
             self.beyond.why = "a hook in C++: only its code knows what it keeps"
         owns = self._owned(self._node, *found.following) + tuple(filter(None, found.hooks))
         for one in found.saved:
-            owns += self._owned(self._tensor, one.tensor) + self._owned(self._node, *one.nodes)
-            owns += self._packed(one.hook)
+            owns += self._saved(one)
         for other in found.others:
             owns += self._owned(self._tensor if "Tensor" in class_of(other) else self._node, other)
         owns += self._wrapper(address, found.wrapper, found.references)
         self._row(address, found.references, NODE, owns, *found.blocks)
+
+    def _saved(self, one: torch_nodes.Saved) -> tuple[int, ...]:
+        owns = self._owned(self._tensor, one.tensor) + self._owned(self._node, *one.nodes)
+        return owns + self._packed(one.hook)
 
     def _packed(self, hook: int) -> tuple[int, ...]:
         """The Python objects behind a saved tensor that hooks packed."""
         held = torch_nodes.held_by_hooks(hook) if hook else ()
         if hook and not held:
             self.beyond.why = "a hook in C++ packed saved tensors: only its code knows what it keeps"
-        if held and not leads_to_no_graph(held[2]):
-            self.beyond.why = "a hook packed saved tensors into an object that may lead back to their graph"
         return held
 
     def _storage(self, address: int) -> None:
@@ -146,34 +155,6 @@ class Walk:
         self.beyond.add(Counted(address | ODD, found.tensors, own, STORAGE, span, owns))
 
 
-def leads_to_no_graph(address: int) -> bool:
-    """Whether a Python object surely leads to no graph: torch never frees one that leads back to itself."""
-    kind = words_at(address, 2)[1]
-    if kind in _LEAVES:
-        return True
-    if kind == id(tuple):
-        count = words_at(address, 3)[2]  # ob_size
-        return count <= MOST_PACKED and all(map(leads_to_no_graph, words_at(address + 24, count)))
-    if kind == id(getattr(sys.modules.get("numpy"), "ndarray", None)):
-        base = words_at(address, ARRAY_BASE + 1)[ARRAY_BASE]
-        return not base or leads_to_no_graph(base)
-    return kind == id(sys.modules["torch"].Tensor) and not _has_graph(address)
-
-
 def cdata(address: int) -> int:
     """The C++ object of one of torch's Python objects."""
     return words_at(address, CDATA_WORD + 1)[CDATA_WORD]
-
-
-def _has_graph(address: int) -> bool:
-    found = tensor(cdata(address))
-    of = torch_nodes.meta(found.autograd) if found is not None and found.autograd else None
-    if found is None or of is None:
-        return found is None or bool(found.autograd)
-    return bool(of.function or of.bases)
-
-
-_LEAVES: Final = {id(kind) for kind in (int, float, str, bool, type(None), bytes)}
-MOST_PACKED: Final = 16
-ARRAY_BASE: Final = 6
-"""Word of PyArrayObject that refers to the owner of its bytes."""

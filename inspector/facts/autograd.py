@@ -37,6 +37,8 @@ class Autograd:
     """What deleting the object would free, with the graph: as `retained` says."""
     saved: tuple[SavedTensor, ...] = ()
     saved_left_out: int = 0
+    never_freed_bytes: int | Unknown = 0
+    """Of what nothing frees once the object is deleted: hooks packed tensors that lead back to the graph."""
 
     def __repr__(self) -> str:
         return f"<Autograd: {self.nodes} nodes, {self.saved_bytes} bytes saved>"

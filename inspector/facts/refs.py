@@ -163,6 +163,8 @@ class Retained:
     """Unknown where something that it keeps cannot be followed."""
     by_type: tuple[tuple[str, int, int], ...]
     """(type name, objects, bytes), most bytes first."""
+    never_freed_bytes: int | Unknown = 0
+    """Of what only it keeps too, and nothing frees: a cycle through references that no collection sees."""
 
     def __repr__(self) -> str:
         kept = self.retained_bytes

@@ -22,9 +22,14 @@ def _retained(fact: Retained) -> tuple[Block, ...]:
         "Freed with the object's last reference: nothing else keeps it alive.",
         "docs/reference/heap.md#retained",
     )
+    never = fact.never_freed_bytes
+    lost = tuple[Line, ...]()
+    if isinstance(never, int) and never:
+        said = Span(f"{size(never)}  a cycle through references that no collection sees", "warn")
+        lost = (Line("never freed", (said,), (), "", "docs/reference/heap.md#retained"),)
     if not others:
-        return (summary,)
+        return (summary, *lost)
     rows = tuple(
         (text(name), text(f"{objects:,}"), text(size(own_bytes))) for name, objects, own_bytes in fact.by_type
     )
-    return (Fold(summary, (Table(("type", "objects", "bytes"), rows, (1, 2)),), _SHOWN),)
+    return (Fold(summary, (Table(("type", "objects", "bytes"), rows, (1, 2)),), _SHOWN), *lost)

@@ -18,59 +18,18 @@
 // what it owns besides; what has a row and is reached by tp_traverse is left out, because the rows say who
 // owns it. `holders` keeps what the rows name alive meanwhile: a start object that is not counted.
 //
+// A retained object may still be one that nothing ever frees: never_freed.c.
+//
 // Memory: 16 bytes an object in order of arrival, which is also the queue, and 4 to 8 in the table that
 // finds it by address, at most half full; both grow by doubling and are given back to the system at the end.
 // The GIL is held and the gc is off throughout. All object pointers are borrowed.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "heap/beyond_rows.h"
 #include "heap/census.h"
+#include "heap/retained_graph.h"
 #include "heap/tally.h"
-#include "module/interrupt.h"
-#include "objects/objects.h"
 
-#define HELD ((Py_ssize_t)1 << 60) // more than any refcount: held without a look
-#define AHEAD 8                    // entries between a prefetch and the look
-#define START (-((Py_ssize_t)1 << 60))
-
-typedef struct {
-    PyObject *object; // borrowed; of C++, if its lowest bit is set
-    Py_ssize_t left;  // references not yet explained; START for a start object
-} retained_entry;
-
-typedef struct {
-    arena entries;
-    size_t used;
-    arena table;          // of uint32_t: index + 1 of an entry, by address
-    size_t slots;         // a power of two
-    arena_stack open;     // held objects whose references are still to be followed
-    const beyond *beyond; // or NULL
-    visitproc visit;      // of the walk that goes on
-    interrupt_watch watch;
-    int failed;       // memory ran out, or Ctrl-C
-    PyObject *sought; // borrowed: an array of objects
-    Py_ssize_t mark;  // of entries that it reaches
-    int is_back;      // it reaches itself
-} retained_graph;
-
-static int is_native(const PyObject *object) { return (uintptr_t)object & 1; }
-
-static const beyond_row *row_of(const retained_graph *graph, const PyObject *object) {
-    return graph->beyond ? beyond_find(graph->beyond, object) : NULL;
-}
-
-static retained_entry *entry_at(retained_graph *graph, size_t index) {
-    return (retained_entry *)graph->entries.start + index;
-}
-
-static uint32_t *slot_of(retained_graph *graph, PyObject *object) {
-    uint32_t *table = graph->table.start;
-    size_t i = (size_t)(((uintptr_t)object >> 4) * 0x9E3779B97F4A7C15ull >> 24) & (graph->slots - 1);
-    while (table[i] && entry_at(graph, table[i] - 1)->object != object) {
-        i = (i + 1) & (graph->slots - 1);
-    }
-    return &table[i];
-}
+#define AHEAD 8 // entries between a prefetch and the look
 
 static int graph_grow(retained_graph *graph) {
     size_t slots = graph->slots ? graph->slots * 2 : 8192;
@@ -81,7 +40,7 @@ static int graph_grow(retained_graph *graph) {
     }
     graph->slots = slots;
     for (size_t i = 0; i < graph->used; i++) {
-        *slot_of(graph, entry_at(graph, i)->object) = (uint32_t)i + 1;
+        *retained_slot(graph, retained_at(graph, i)->object) = (uint32_t)i + 1;
     }
     return 0;
 }
@@ -93,11 +52,11 @@ static retained_entry *graph_entry(retained_graph *graph, PyObject *object, Py_s
         graph->failed = 1;
         return NULL;
     }
-    uint32_t *slot = slot_of(graph, object);
+    uint32_t *slot = retained_slot(graph, object);
     if (*slot) {
-        return entry_at(graph, *slot - 1);
+        return retained_at(graph, *slot - 1);
     }
-    retained_entry *entry = entry_at(graph, graph->used++);
+    retained_entry *entry = retained_at(graph, graph->used++);
     *entry = (retained_entry){object, left};
     *slot = (uint32_t)graph->used;
     return entry;
@@ -134,29 +93,11 @@ static void hold_modules(retained_graph *graph) {
 }
 
 static Py_ssize_t references_of(const retained_graph *graph, PyObject *object) {
-    if (is_native(object)) {
-        const beyond_row *row = row_of(graph, object);
+    if (retained_is_native(object)) {
+        const beyond_row *row = retained_row(graph, object);
         return row ? (Py_ssize_t)row->references : HELD;
     }
     return compat_is_immortal(object) ? HELD : Py_REFCNT(object);
-}
-
-// A visitproc: what has a row is owned by other rows.
-static int visit_unless_row(PyObject *object, void *arg) {
-    retained_graph *graph = arg;
-    return row_of(graph, object) ? 0 : graph->visit(object, graph);
-}
-
-static void follow(retained_graph *graph, PyObject *object, visitproc visit) {
-    const beyond_row *row = row_of(graph, object);
-    graph->visit = visit;
-    if (!is_native(object) && edges_has(object)) {
-        edges_visit(object, row ? visit_unless_row : visit, graph);
-    }
-    for (uint64_t i = 0; row && i < row->count && !graph->failed; i++) {
-        const uint64_t *references = graph->beyond->references.buf;
-        visit((PyObject *)(uintptr_t)references[row->first + i], graph);
-    }
 }
 
 // A visitproc: one reference from inside is explained.
@@ -172,12 +113,12 @@ static int explain(PyObject *object, void *arg) {
 static void explain_all(retained_graph *graph) {
     for (size_t i = 0; i < graph->used && !graph->failed; i++) {
         graph->failed |= interrupt_step(&graph->watch);
-        retained_entry entry = *entry_at(graph, i);
+        retained_entry entry = *retained_at(graph, i);
         if (i + AHEAD < graph->used) {
-            __builtin_prefetch(entry_at(graph, i + AHEAD)->object);
+            __builtin_prefetch(retained_at(graph, i + AHEAD)->object);
         }
         if (entry.left < HELD / 2) {
-            follow(graph, entry.object, explain);
+            retained_follow(graph, entry.object, explain);
         }
     }
 }
@@ -185,8 +126,8 @@ static void explain_all(retained_graph *graph) {
 // A visitproc: what a held object refers to is held.
 static int keep(PyObject *object, void *arg) {
     retained_graph *graph = arg;
-    uint32_t slot = *slot_of(graph, object);
-    retained_entry *entry = slot ? entry_at(graph, slot - 1) : NULL;
+    uint32_t slot = *retained_slot(graph, object);
+    retained_entry *entry = slot ? retained_at(graph, slot - 1) : NULL;
     if (entry && entry->left <= 0 && entry->left != START) {
         entry->left = 1;
         graph->failed |= arena_push(&graph->open, object) < 0;
@@ -197,14 +138,14 @@ static int keep(PyObject *object, void *arg) {
 // What an object held without a look refers to was never explained, so it needs no following.
 static void keep_all(retained_graph *graph) {
     for (size_t i = 0; i < graph->used && !graph->failed; i++) {
-        retained_entry *entry = entry_at(graph, i);
+        retained_entry *entry = retained_at(graph, i);
         if (entry->left > 0 && entry->left < HELD / 2) {
             graph->failed |= arena_push(&graph->open, entry->object) < 0;
         }
         while (graph->open.used && !graph->failed) {
             PyObject *object = arena_pop(&graph->open);
             graph->failed |= interrupt_step(&graph->watch);
-            follow(graph, object, keep);
+            retained_follow(graph, object, keep);
         }
     }
 }
@@ -216,46 +157,26 @@ static int graph_solve(retained_graph *graph) {
     return graph->failed ? -1 : 0;
 }
 
-// A visitproc: marks what the sought array reaches.
-static int look_back(PyObject *object, void *arg) {
-    retained_graph *graph = arg;
-    uint32_t slot = *slot_of(graph, object);
-    retained_entry *entry = slot ? entry_at(graph, slot - 1) : NULL;
-    graph->is_back |= object == graph->sought;
-    if (entry && entry->left <= 0 && entry->left != graph->mark) {
-        entry->left = graph->mark;
-        graph->failed |= arena_push(&graph->open, object) < 0;
-    }
-    return graph->failed;
-}
-
-// Whether a retained array of objects reaches itself: the gc does not see its elements, so nothing frees it.
-static int has_lost_cycle(retained_graph *graph) {
-    graph->mark = START;
-    for (size_t i = 0; i < graph->used && !graph->is_back && !graph->failed; i++) {
-        retained_entry entry = *entry_at(graph, i);
-        if (entry.left > 0 || is_native(entry.object) || !arrays_has_objects(entry.object)) {
-            continue;
-        }
-        graph->sought = entry.object;
-        graph->mark--;
-        follow(graph, entry.object, look_back);
-        while (graph->open.used && !graph->failed) {
-            graph->failed |= interrupt_step(&graph->watch);
-            follow(graph, arena_pop(&graph->open), look_back);
+// Whether references exist that the gc does not see: nothing frees a cycle through them.
+static int may_be_lost(retained_graph *graph) {
+    for (size_t i = 0; i < graph->used && !graph->beyond; i++) {
+        retained_entry *entry = retained_at(graph, i);
+        if (entry->left <= 0 && !retained_is_native(entry->object) && arrays_has_objects(entry->object)) {
+            return 1;
         }
     }
-    return graph->is_back;
+    return graph->beyond != NULL;
 }
 
-// Objects of Python by type; those of C++ as addresses in `natives`.
-static int count_retained(retained_graph *graph, tally *counts, PyObject *natives /* borrowed or NULL */) {
+// Objects of Python by type, those of C++ as addresses in `natives`: of what is retained, or never freed.
+static int count_entries(retained_graph *graph, int is_lost, tally *counts, PyObject *natives /* or NULL */) {
     for (size_t i = 0; i < graph->used; i++) {
-        retained_entry *entry = entry_at(graph, i);
-        if (entry->left > 0 || (graph->beyond && entry->object == graph->beyond->holders)) {
+        retained_entry *entry = retained_at(graph, i);
+        int is_asked = is_lost ? entry->left == NEVER_FREED : entry->left <= 0;
+        if (!is_asked || (graph->beyond && entry->object == graph->beyond->holders)) {
             continue;
         }
-        if (is_native(entry->object)) {
+        if (retained_is_native(entry->object)) {
             if (natives && list_add(natives, PyLong_FromVoidPtr(entry->object)) < 0) {
                 return -1;
             }
@@ -270,29 +191,38 @@ static int count_retained(retained_graph *graph, tally *counts, PyObject *native
     return 0;
 }
 
+// Types with objects and bytes of the entries that count_entries counts.
+static PyObject *sums_of(retained_graph *graph, int is_lost, PyObject *natives) {
+    tally counts = {.used = 0};
+    PyObject *rows = NULL; // owned
+    if (count_entries(graph, is_lost, &counts, natives) == 0) {
+        rows = tally_list(&counts);
+    }
+    tally_deinit(&counts);
+    return rows;
+}
+
 static PyObject *retained_of(PyObject *object, const beyond *of) {
     retained_graph graph = {.beyond = of->holders ? of : NULL};
-    tally counts = {.used = 0};
-    _owned_ PyObject *natives = PyList_New(0);
     graph_entry(&graph, object, START);
     if (of->holders) {
         graph_entry(&graph, of->holders, START);
     }
-    PyObject *rows = NULL; // owned
-    int solved =
-        natives && !graph.failed && graph_solve(&graph) == 0 && count_retained(&graph, &counts, natives) == 0;
-    int is_lost = solved && has_lost_cycle(&graph);
-    if (solved && !graph.failed) {
-        rows = tally_list(&counts);
+    if (!graph.failed && graph_solve(&graph) == 0 && may_be_lost(&graph)) {
+        never_freed(&graph);
     }
+    _owned_ PyObject *natives = PyList_New(0), *lost_natives = PyList_New(0);
+    int solved = natives && lost_natives && !graph.failed;
+    _owned_ PyObject *rows = solved ? sums_of(&graph, 0, natives) : NULL;
+    _owned_ PyObject *lost = rows ? sums_of(&graph, 1, lost_natives) : NULL;
     size_t extra = graph.entries.bytes + graph.table.bytes + graph.open.items.bytes;
     size_t looked_at = graph.used;
     graph_deinit(&graph);
-    tally_deinit(&counts);
-    if (!rows && !PyErr_Occurred()) {
+    if (!lost && !PyErr_Occurred()) {
         interrupt_raise(&graph.watch);
     }
-    return rows ? Py_BuildValue("NnnOi", rows, (Py_ssize_t)looked_at, (Py_ssize_t)extra, natives, is_lost)
+    return lost ? Py_BuildValue("OnnOOO", rows, (Py_ssize_t)looked_at, (Py_ssize_t)extra, natives, lost,
+                                lost_natives)
                 : NULL;
 }
 
@@ -325,7 +255,7 @@ static Py_ssize_t retained_bytes(arena_stack *start) {
     while (start->used && !graph.failed) {
         graph_entry(&graph, arena_pop(start), START);
     }
-    if (!graph.failed && graph_solve(&graph) == 0 && count_retained(&graph, &counts, NULL) == 0) {
+    if (!graph.failed && graph_solve(&graph) == 0 && count_entries(&graph, 0, &counts, NULL) == 0) {
         bytes = 0;
         for (size_t i = 0; i < counts.capacity; i++) {
             bytes += counts.rows[i].bytes;

@@ -213,12 +213,28 @@ def checkpointed(is_reentrant: bool) -> Any:
     return torch.utils.checkpoint.checkpoint(model(), rows, use_reentrant=is_reentrant).sum()
 
 
+def checkpointed_sequence() -> Any:
+    rows = torch.ones(300, 300, requires_grad=True)
+    layers = nn.Sequential(*(nn.Linear(300, 300) for _ in range(4)))
+    return torch.utils.checkpoint.checkpoint_sequential(layers, 2, rows, use_reentrant=False).sum()
+
+
+def saved_on_cpu() -> Any:
+    with torch.autograd.graph.save_on_cpu():
+        return loss()
+
+
 KEPT |= {
     "reentrant checkpoint": lambda: checkpointed(True),
     "DLPack": lambda: torch.from_dlpack(np.ones((500, 500))),
     "DLPack without a version": lambda: torch.utils.dlpack.from_dlpack(np.ones((500, 500)).__dlpack__()),
     "packed as half": lambda: hooks_of(lambda x: x.half(), lambda x: x.float()),
     "packed for NumPy": lambda: hooks_of(lambda x: x.detach().numpy().copy(), torch.from_numpy),
+    "checkpoint": lambda: checkpointed(False),
+    "checkpointed sequence": checkpointed_sequence,
+    "saved on cpu": saved_on_cpu,
+    "packed with its graph": lambda: hooks_of(lambda x: ("held", x), lambda held: held[1]),
+    "packed with its dtype": lambda: hooks_of(lambda x: (x.dtype, x.half()), lambda x: x[1].to(x[0])),
     "packed in a tuple": lambda: hooks_of(lambda x: (3, x.detach().clone()), lambda x: x[1]),
 }
 

@@ -212,6 +212,11 @@ def _is_vector(start: int, stop: int, end: int) -> bool:
     return _saved(words_at(start, SAVED_WORDS)) is not None
 
 
+def saved_at(address: int) -> Saved | None:
+    """The SavedVariable at an address; None if it is none, or nothing was saved in it."""
+    return _saved(words_at(address, SAVED_WORDS))
+
+
 def _saved(words: tuple[int, ...]) -> Saved | None:
     """A SavedVariable: tensor, forward gradient, weak node, version, five truths, hooks, two nodes, truth."""
     if len(words) < SAVED_WORDS or not words[0]:

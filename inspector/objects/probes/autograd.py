@@ -24,7 +24,10 @@ def autograd(subject: _native.Subject) -> Autograd | None:
     held = [subject.get()] if adapter is not None else _held(subject)
     found = next((told for one in knowing if (told := _told(one, held)) is not None), None)
     del held
-    return found and replace(found, retained_bytes=freed(subject).retained_bytes)
+    if found is None:
+        return None
+    kept = freed(subject)
+    return replace(found, retained_bytes=kept.retained_bytes, never_freed_bytes=kept.never_freed_bytes)
 
 
 def _told(adapter: Adapter, held: list[Any]) -> Autograd | None:

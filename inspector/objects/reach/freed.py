@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Collection, Iterable
-from typing import Final
 
 from inspector import _native
 from inspector.facts.heap import by_name
@@ -12,8 +11,6 @@ from inspector.objects.reach.beyond import beyond
 from inspector.objects.reach.hidden import hidden
 from inspector.objects.reach.untold import untold
 
-_LOST: Final = "an array of objects reaches itself: no collection frees such a cycle, whatever is deleted"
-
 
 def freed(subject: _native.Subject) -> Retained:
     """Objects and own bytes that would be freed with the object, itself included; with what C++ keeps.
@@ -22,14 +19,16 @@ def freed(subject: _native.Subject) -> Retained:
     result is never too large. The Subject's own reference does not count.
     """
     more = beyond((subject,))
-    rows, _, _, addresses, is_lost = _native.retained(subject, *more.words(), more.named())
+    rows, _, _, addresses, lost, lost_addresses = _native.retained(subject, *more.words(), more.named())
     heaviest = by_name([*rows, *more.sums(addresses)])
-    own_bytes: int | Unknown = sum(own_bytes for _, _, own_bytes in heaviest)
-    if is_lost:
-        own_bytes = Unknown(_LOST)
-    elif why := more.why or untold(heaviest) or _hidden(subject, heaviest, more.rows):
-        own_bytes = Unknown(f"not all of it can be followed: {why}")
-    return Retained(sum(objects for _, objects, _ in heaviest), own_bytes, tuple(heaviest))
+    cycles = [*lost, *more.sums(lost_addresses)]
+    both = by_name([*heaviest, *cycles]) if cycles else heaviest
+    objects = sum(objects for _, objects, _ in heaviest)
+    if why := more.why or untold(both) or _hidden(subject, both, more.rows):
+        unknown = Unknown(f"not all of it can be followed: {why}")
+        return Retained(objects, unknown, tuple(heaviest), unknown)
+    own_bytes, never = (sum(own_bytes for _, _, own_bytes in rows) for rows in (heaviest, cycles))
+    return Retained(objects, own_bytes, tuple(heaviest), never)
 
 
 def _hidden(subject: _native.Subject, rows: Iterable[tuple[str, int, int]], known: Collection[int]) -> str:

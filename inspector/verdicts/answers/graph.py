@@ -27,7 +27,7 @@ def graph(name: str, facts: Facts) -> Iterator[Answer]:
     if why is not None and isinstance(found.nodes, int) and isinstance(found.retained_bytes, int):
         text = (
             f"{_keeps(found, facts)}: {counted(found.nodes, 'node')}; hooks packed what they saved; "
-            f"deleting it frees {size(found.retained_bytes)}."
+            f"deleting it frees {size(found.retained_bytes)}{_lost(found)}."
         )
         yield answer("keeps-graph", text, *evidence, about=(name,), costs_bytes=found.retained_bytes)
         return
@@ -39,6 +39,13 @@ def graph(name: str, facts: Facts) -> Iterator[Answer]:
     cure = f"; {do}" if do and found.saved_bytes else ""
     text = f"{_keeps(found, facts)}: {counted(number(found.nodes), 'node')}, {_saved(found)}{cure}."
     yield answer("keeps-graph", text, *evidence, about=(name,), do=do, costs_bytes=number(found.saved_bytes))
+
+
+def _lost(found: Autograd) -> str:
+    never = found.never_freed_bytes
+    if isinstance(never, Unknown) or not never:
+        return ""
+    return f"; {size(never)} are never freed, because a packed tensor leads back to the graph"
 
 
 def _freed(found: Autograd) -> str:
@@ -64,6 +71,8 @@ def _saved(found: Autograd) -> str:
     saved, kept = number(found.saved_bytes), found.retained_bytes
     if not saved:
         return "only parameters saved in it" if found.saved else "nothing saved in it now"
+    if lost := _lost(found):
+        return f"{size(saved)} of saved activations{lost}"
     is_less = not isinstance(kept, Unknown) and kept < 0.95 * saved
     only = f", {size(number(kept))} of which nothing else keeps" if is_less else ""
     return f"{size(saved)} of saved activations{only}"
