@@ -128,6 +128,7 @@ class Broker:
             if not secrets.compare_digest(str(message.get("token")), self.token):
                 raise EOFError
             self.clients.add(client)
+            self._answer(client, 0, broker=os.getpid())
             return
         own, do = int(message.pop("id")), message.pop("do")
         try:

@@ -49,6 +49,7 @@ class Client:
         self._lock = threading.Lock()
         try:
             self.lines = self._connected()
+            self._greeted(time.monotonic() + START_S)
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
@@ -80,6 +81,15 @@ class Client:
         lines = Lines(stream)
         lines.send(token=token)
         return lines
+
+    def _greeted(self, limit: float) -> None:
+        """Wait for the broker's number, by which a stopped one is noticed."""
+        while not self.broker:
+            try:
+                self.heard(limit)
+            except EOFError:
+                self.lines.close()
+                raise over("the broker has ended") from None
 
     def call(self, do: str, deadline_s: float = 10.0, **said: Any) -> Message:
         """Send a request; returns the answer, or raises the InspectorError that the other side sent."""
@@ -118,7 +128,7 @@ class Client:
             self.broker = message.get("broker", self.broker)
             if message["id"]:
                 self._answers[message["id"]] = message
-            else:
+            elif "event" in message:
                 self.events.append(message)
 
     def _ends_stopped_broker(self) -> bool:

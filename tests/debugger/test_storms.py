@@ -5,10 +5,14 @@ import os
 import signal
 from typing import Any
 
+import psutil
 import pytest
 from debugged import HEARING, ORPHANS_S, SOAK, Program, breaking, ends, until
 
+from inspector.debugger.memory import proc
+
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(300)]
+ROUNDS = int(os.environ.get("INSPECTOR_ROUNDS") or (100 if SOAK else 2))
 CALLS = 1_000_000 if SOAK else 2_000
 BY_GDB, RECORDED = CALLS // 20, CALLS // 50
 """Of these each is a stop: some 0.3 ms, alone on the machine."""
@@ -160,3 +164,40 @@ def test_a_kernel_that_is_interrupted_while_its_child_is_stopped() -> None:
         assert program.said() == {"answer": 0}
         until(ends(said["child"]), ORPHANS_S)
         program.assert_whole()
+
+
+LOST = """
+import time
+from inspector.debugger.forked import Forked
+from inspector.errors import InspectorError
+probing = load(PATH)
+child = Forked(lambda: print(probing.probe(7)), ["storm_probe"])
+assert child.wait(120).stop.function == "storm_probe"
+say(child=child.pid)
+sys.stdin.readline()
+begin = time.monotonic()
+try:
+    child.command("stack")
+except InspectorError as error:
+    say(slug=error.slug, seconds=time.monotonic() - begin)
+sys.stdin.readline()
+"""
+ANSWERS_S = 5.0
+
+
+@pytest.mark.parametrize("round_", range(ROUNDS))
+@pytest.mark.parametrize("part", ["gdb", "broker"])
+def test_a_stopped_part_lets_the_child_go_and_the_next_word_says_so(part: str, round_: int) -> None:
+    with Program(LOST) as program:
+        child = program.said()["child"]
+        gdb = proc.tracer(child)
+        hit = gdb if part == "gdb" else psutil.Process(gdb).ppid()
+        os.kill(hit, signal.SIGSTOP)
+        if round_ % 2 == 0:  # the user does not ask
+            until(lambda: not proc.tracer(child), ANSWERS_S)
+        program.go_on()
+        said = program.said()
+        assert said["slug"] == "gdb-ended" and said["seconds"] < ANSWERS_S
+        until(lambda: not proc.tracer(child), ANSWERS_S)
+        until(ends(gdb), ORPHANS_S)
+        until(ends(hit), ORPHANS_S)
