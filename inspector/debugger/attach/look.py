@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 import struct
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.module_globals import Global, of_global
@@ -140,6 +140,29 @@ def array_bytes(objects: Objects, address: int, item: tuple[int, ...]) -> tuple[
     first = sum(one for one in ends if one < 0)
     last = sum(one for one in ends if one > 0)
     return found.start + first, last - first + found.size, found.letter
+
+
+def shape(objects: Objects, address: int) -> tuple[int, ...] | None:
+    """The shape of an ndarray; None for others."""
+    found = _layout(objects, address)
+    return None if found is None else found.shape
+
+
+def element(objects: Objects, address: int, item: tuple[Any, ...]) -> int | float | bool:
+    """The number at an element of an ndarray, indexes from the end too. Raises ValueError."""
+    sizes = shape(objects, address) or ()
+    if not all(type(one) is int for one in item):
+        raise ValueError("only whole numbers index an array here")
+    whole = tuple(one + size if one < 0 else one for one, size in zip(item, sizes, strict=False))
+    if len(item) != len(sizes) or min(whole, default=0) < 0:
+        raise ValueError(f"an array of shape {sizes} has no element {item}")
+    try:
+        start, size, letter = array_bytes(objects, address, whole) or (0, 0, "")
+    except LookupError as error:
+        raise ValueError(str(error)) from None
+    if not letter:
+        raise ValueError("only numbers of the machine's own kinds are read")
+    return struct.unpack(f"<{letter}", objects.memory.read(start, size))[0]  # type: ignore[no-any-return]
 
 
 def _item_bytes(objects: Objects, descr: int) -> int:

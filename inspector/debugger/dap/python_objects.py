@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from inspector.debugger.attach.frames import thread_frames
-from inspector.debugger.attach.look import array, array_bytes, contents, references
+from inspector.debugger.attach.look import array, array_bytes, contents, element, references, shape
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.path import Root, Step, followed, parsed, resolved
 from inspector.debugger.attach.runtime import Runtime, runtime
@@ -114,11 +114,10 @@ class PythonObjects:
     def evaluated(self, thread: int, index: int, expression: str) -> Seen:
         """The object at a path of names, attributes and items, from a frame's variables or the globals of
         __main__; or what is computed from such. Raises InspectorError: not-a-path, no-such-path."""
-        try:
-            name, steps = parsed(expression)
-        except InspectorError:
-            value = self._computed(thread, index).value(expression)
-            return Seen(expression, repr(value), type(value).__name__)
+        if self._is_computed(thread, index, expression):
+            result = self._computed(thread, index).value(expression)
+            return Seen(expression, repr(result), type(result).__name__)
+        name, steps = parsed(expression)
         value = dict(self._set(thread, index)).get(name, 0)
         if value:
             return self.row(expression, followed(self._objects, Root(value, steps), expression))
@@ -131,7 +130,30 @@ class PythonObjects:
             except Unreadable as error:
                 raise ValueError(f"{path} is not readable at {error}") from None
 
-        return Computed(lambda path: self._plain(found(path)), lambda path: self._size(found(path)))
+        def read(path: str) -> Any:
+            array, key = self._indexed(thread, index, path)
+            if array:
+                return element(self._objects, array, key if isinstance(key, tuple) else (key,))
+            return self._plain(found(path))
+
+        return Computed(read, lambda path: self._size(found(path)))
+
+    def _is_computed(self, thread: int, index: int, expression: str) -> bool:
+        """Whether an expression is no path of objects: an element of an array is none either."""
+        try:
+            return bool(self._indexed(thread, index, expression)[0])
+        except InspectorError as error:
+            if error.slug != "not-a-path":
+                raise
+            return True
+
+    def _indexed(self, thread: int, index: int, path: str) -> tuple[int, Any]:
+        """The ndarray that a path's last step indexes, and by what; 0 for other paths."""
+        steps = parsed(path)[1]
+        if not steps or steps[-1].attribute:
+            return 0, None
+        base = self._at(thread, index, path, steps[:-1])
+        return (base if shape(self._objects, base) is not None else 0), steps[-1].key
 
     def _plain(self, address: int) -> Any:
         """A number, a str or None. Raises ValueError for any other object."""
@@ -147,6 +169,8 @@ class PythonObjects:
         kind = self._objects.type_name(address)
         if kind == "str":
             return self._objects.memory.word(address + _LENGTH)
+        if sizes := shape(self._objects, address):
+            return sizes[0]
         if kind not in ("list", "tuple", "dict"):
             raise ValueError(f"the length of a {kind} is not read")
         return contents(self._objects, address, 0)[1]

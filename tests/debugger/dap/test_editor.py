@@ -132,9 +132,11 @@ def test_one_stack_of_both_languages_and_their_variables(editor: Editor, program
         ("len(items) + items[1] * 2", "7"),
         ("items[0] - 3 < -1", "True"),
         ("len(__name__)", "8"),
+        ("a[2]", "2.0"),
+        ("a[-2] * 2 + len(a)", "5.0"),
     ):
         assert editor.ask("evaluate", expression=asked, frameId=stack[3]["id"])["result"] == result
-    for asked in ("items.clear()", "a + 1", "1 +", "2 ** 9", "items[0] / 0"):
+    for asked in ("items.clear()", "a + 1", "1 +", "2 ** 9", "items[0] / 0", "a[3]", "a[-4]", "a[0, 0]"):
         assert "is not computed here" in editor.refused("evaluate", expression=asked, frameId=stack[3]["id"])
     assert "has 3 items" in editor.refused("evaluate", expression="items[7]", frameId=stack[3]["id"])
     of_protocol(editor, stack)
