@@ -199,6 +199,10 @@ def image(address: int, /) -> tuple[str, int, int, bytes] | None:
 def exported(address: int, /) -> tuple[str, int] | None:
     """(symbol, offset) by dladdr(3): exported symbols only; None if none covers `address`."""
 
+# native/objects/kinds.c
+def exactly(object: Any, /, *kinds: type) -> bool:
+    """Whether `type(object)` is one of these, by address: no metaclass is asked for `==` or a hash."""
+
 # native/objects/buffer.c
 def speaks_buffer(kind: type, /) -> bool:
     """Whether instances support the buffer protocol: the type's `bf_getbuffer` is set. Calls nothing."""

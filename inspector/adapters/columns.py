@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, NamedTuple
 
+from inspector import _native
 from inspector.adapters.base import type_module, type_name
 
 Rule = Literal["null", "fraction", "precision", "overflow", "cut"]
@@ -18,7 +19,7 @@ MOST_ROWS: Final = 10_000_000
 WORDS: Final = {"polars": "null", "pandas": "NaN", "pyarrow": "null"}
 _TABLES: Final = ("DataFrame", "Table", "RecordBatch")
 _SINGLE: Final = ("Series", "Index", "DatetimeIndex", "Categorical", "ChunkedArray")
-_PLAIN: Final = frozenset((str, int, float, bool, type(None)))
+_PLAIN: Final = (str, int, float, bool, type(None))
 
 
 def masks(x: Any) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def text(x: Any, column: str, row: int) -> str:
     plain = one.as_py() if library == "pyarrow" else one
     if are_decimals((plain,)):
         return str(plain)
-    return repr(plain) if type(plain) in _PLAIN else type_name(type(plain))
+    return repr(plain) if _native.exactly(plain, *_PLAIN) else type_name(type(plain))
 
 
 def column(x: Any, name: str) -> Any:
@@ -67,6 +68,10 @@ def are_decimals(some: Iterable[Any]) -> bool:
     """Whether all of these are Decimals, and none of a subclass."""
     found = sys.modules.get("decimal")
     return found is not None and {found.Decimal}.issuperset(map(type, some))
+
+
+def _are_plain(some: Iterable[Any]) -> bool:
+    return all(_native.exactly(one, *_PLAIN) for one in some)
 
 
 def _some_decimals(library: str, values: Any) -> Any:
@@ -109,7 +114,7 @@ def _mask(library: str, values: Any) -> Any:
     if library == "pyarrow":
         found = values.is_null()
         return found.to_numpy(**({} if hasattr(found, "chunks") else {"zero_copy_only": False}))
-    if values.dtype == object and not _PLAIN.issuperset(map(type, values)) and not are_decimals(values):
+    if values.dtype == object and not _are_plain(values) and not are_decimals(values):
         return None
     found = values.isna()
     return getattr(found, "to_numpy", lambda: found)()

@@ -7,6 +7,7 @@ from itertools import islice, product
 from math import prod
 from typing import Any
 
+from inspector import _native
 from inspector.adapters.base import Adapter, stored, type_name
 from inspector.adapters.holders import MOST_LAYERS
 from inspector.adapters.told import Layer, Told, attribute, of_type
@@ -141,10 +142,10 @@ def _resolved(key: Any, layers: Any) -> Any:
         value = (stored(layer, "mapping") or {}).get(key)
         if type_name(type(value)) == "Alias":
             value = stored(value, "target")
-        if type(value) not in (tuple, str) or (type(value) is str and value not in layers):
+        if not _native.exactly(value, tuple, str) or (type(value) is str and value not in layers):
             return stored(value, "value") if type_name(type(value)) == "DataNode" else value
         key = value
-        if type(key) is tuple and any(type(part) not in (str, int) for part in key):
+        if type(key) is tuple and any(not _native.exactly(part, str, int) for part in key):
             return None  # a task of the old form: (function, argument...)
     return None
 

@@ -66,7 +66,7 @@ class Files(Adapter):
         closed = _closed(x)
         if isinstance(closed, Unknown):
             return Told((Layer("wrapper", type_name(type(x)), closed, closed),), state=closed)
-        in_memory = type(_below(x)) in (io.BytesIO, io.StringIO)
+        in_memory = _native.exactly(_below(x), io.BytesIO, io.StringIO)
         storage: Any = "none" if closed else "heap" if in_memory else "remote/on disk"
         value: Any = "closed" if closed else "computed"
         seen = (attribute("x.closed", closed),)
@@ -93,8 +93,8 @@ def _closed(x: Any) -> bool | Unknown:
 def _below(x: Any) -> Any:
     """The innermost file that a file is made over; None if that is of another type."""
     below = x
-    while type(below) not in (io.FileIO, io.StringIO, io.BytesIO):
-        inner = [held for held in gc.get_referents(below) if type(held) in _EXACT]
+    while not _native.exactly(below, io.FileIO, io.StringIO, io.BytesIO):
+        inner = [held for held in gc.get_referents(below) if _native.exactly(held, *_EXACT)]
         if not inner:
             return None
         below = inner[0]

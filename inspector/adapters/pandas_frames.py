@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from inspector._native import Subject
+from inspector._native import Subject, exactly
 from inspector.adapters import pandas_layers
 from inspector.adapters.base import Adapter, Column, Elements, stored, type_module, type_name
 from inspector.adapters.holders import also_held, is_array, owner_address, whose
@@ -296,7 +296,7 @@ def _turned(block: Elements) -> Elements:
 def _row(values: Any, row: int) -> Any:
     """A column's own view of a block of several; a user's subclass of ndarray is not indexed."""
     numpy = sys.modules["numpy"]
-    if type(values) not in (numpy.ndarray, numpy.memmap) or values.ndim == 1:
+    if not exactly(values, numpy.ndarray, numpy.memmap) or values.ndim == 1:
         return values
     return values[row]
 
@@ -348,7 +348,7 @@ def _copy_on_write(x: Any) -> str:
 def _label(labels: Any, position: int) -> str:
     """A column's label if showing it runs no user code; else its position."""
     label = labels[position]
-    return str(label) if type(label) in (str, int, float, bool) else f"[{position}]"
+    return str(label) if exactly(label, str, int, float, bool) else f"[{position}]"
 
 
 ADAPTER = PandasFrames()

@@ -132,7 +132,7 @@ def _header(x: Any) -> Header | None:
     sexp = sys.modules["rpy2.rinterface_lib.sexp"].Sexp
     capi = sys.modules["rpy2.rinterface_lib._rinterface_capi"]
     capsule = sexp.__dict__["_sexpobject"].__get__(x)
-    if type(capsule) not in (capi.SexpCapsule, capi.UnmanagedSexpCapsule):
+    if not _native.exactly(capsule, capi.SexpCapsule, capi.UnmanagedSexpCapsule):
         return None
     return header(capi.get_rid(type(capsule).__dict__["_cdata"].__get__(capsule)))
 

@@ -8,6 +8,7 @@ from itertools import islice
 from math import prod
 from typing import Any
 
+from inspector import _native
 from inspector.adapters.base import Adapter, stored, type_name
 from inspector.adapters.told import Layer, Told, attribute
 from inspector.facts.unknown import Unknown
@@ -100,7 +101,7 @@ def _logical(metadata: Any) -> int | Unknown:
 def _written(store: Any, path: str) -> int | Unknown:
     """Number of chunks in the store."""
     kind, module = type_name(type(store)), sys.modules.get("zarr.storage")
-    if module is None or type(store) not in (module.LocalStore, module.MemoryStore):
+    if module is None or not _native.exactly(store, module.LocalStore, module.MemoryStore):
         return Unknown(f"a {kind} may be remote: it is not contacted")
     if kind == "MemoryStore":
         keys = list(stored(store, "_store_dict") or ())

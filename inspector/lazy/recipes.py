@@ -108,7 +108,7 @@ class Mapped(Vector):
 
 
 def _is_scalar(x: Any) -> bool:
-    return type(x) in ufuncs.SCALARS or isinstance(x, np.generic)
+    return _native.exactly(x, *ufuncs.SCALARS) or isinstance(x, np.generic)
 
 
 def _region(vector: Vector, start: int, count: int) -> Any:

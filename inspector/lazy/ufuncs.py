@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from inspector._native import LAZY_DEPTH_MAX, LazyVector, lazy_over
+from inspector._native import LAZY_DEPTH_MAX, LazyVector, exactly, lazy_over
 from inspector.errors import InspectorError
 from inspector.lazy import dispatch
 
@@ -23,8 +23,8 @@ def result_dtype(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> np.dtype[Any]:
     Raises TypeError if the ufunc has no loop for such inputs.
     """
     found: np.dtype[Any]
-    if any(type(x) in SCALARS for x in inputs):
-        found = ufunc(*(x if type(x) in SCALARS else np.empty(0, _dtype(x)) for x in inputs)).dtype
+    if any(exactly(x, *SCALARS) for x in inputs):
+        found = ufunc(*(x if exactly(x, *SCALARS) else np.empty(0, _dtype(x)) for x in inputs)).dtype
     else:
         found = ufunc.resolve_dtypes((*(_dtype(x) for x in inputs), None))[-1]
     return found
@@ -38,7 +38,7 @@ def stays_lazy(value: Any, length: int) -> bool:
     """A scalar, a lazy vector of this length, or a plain array of it."""
     if isinstance(value, LazyVector):
         return value.length == length
-    if type(value) in SCALARS or isinstance(value, np.generic):
+    if exactly(value, *SCALARS) or isinstance(value, np.generic):
         return True
     return type(value) is np.ndarray and value.shape == (length,)
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from inspector import _native
-from inspector.objects.classes import type_bases
+from inspector.objects.classes import type_bases, type_name
 from inspector.objects.referents import referents
 
 WORDS_MAX: Final = 1 << 14
@@ -57,8 +57,8 @@ def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, .
     fields: dict[tuple[int, int], list[str]] = defaultdict(list)
     reported: dict[tuple[int, int], int] = {}
     for holder, offset, address in _within(words):
-        if type(holder) not in _TELLING and not _is_weak(holder, offset):
-            fields[id(holder), address].append(f"<{type(holder).__name__}> +{offset:#x}")
+        if not _native.exactly(holder, *_TELLING) and not _is_weak(holder, offset):
+            fields[id(holder), address].append(f"<{type_name(type(holder))}> +{offset:#x}")
             reported[id(holder), address] = _reports(holder, address)
     for (holding, address), some in fields.items():
         found.setdefault(address, []).extend(some[reported[holding, address] :])

@@ -49,7 +49,7 @@ def lost() -> Lost:
 
 def _is_told(row: _native.LostRow) -> bool:
     """A short text or a number that the collector knows nothing of may be an old one, in reused memory."""
-    return bool(row[6]) or row[5] >= _LEAST or type(row[0].get()) not in _VALUES or bool(row[3])
+    return bool(row[6]) or row[5] >= _LEAST or not _native.exactly(row[0].get(), *_VALUES) or bool(row[3])
 
 
 def _told(way: _Way, some: list[_native.LostRow]) -> LostObject:

@@ -49,7 +49,7 @@ class NoNew:
         seen, at = set[int](), 0
         while at < len(holders):
             for x in referents(holders[at : at + PART]):
-                is_holder = type(x) in (dict, tuple, frozenset)  # untracked where all that it holds is
+                is_holder = _native.exactly(x, dict, tuple, frozenset)  # untracked where all that it holds is
                 if gc.is_tracked(x) or id(x) in seen or not (is_holder or self._is_one(x)):
                     continue
                 seen.add(id(x))

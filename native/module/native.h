@@ -63,6 +63,7 @@ int error_no_memory(void);
     PART(symbols) \
     PART(buffer) \
     PART(protocols) \
+    PART(kinds) \
     PART(attributes) \
     PART(frames) \
     PART(mappings) \
@@ -93,6 +94,7 @@ int error_no_memory(void);
     PART(symbols) \
     PART(buffer) \
     PART(protocols) \
+    PART(kinds) \
     PART(attributes) \
     PART(mappings) \
     PART(residency) \

@@ -122,3 +122,15 @@ def test_what_any_object_refers_to_is_asked_in_one_place() -> None:
         if path.name not in KNOWN_TYPES_ONLY and "get_referents(" in path.read_text()
     }
     assert {one for one in asking if "/adapters/" not in one and not one.startswith("tests/")} == set()
+
+
+def test_no_class_of_an_object_is_compared_by_value() -> None:
+    """`type(x) in (list, tuple)` runs `__eq__` of a metaclass, in a set its `__hash__`."""
+    found = [
+        f"{sources.name(path)}:{node.lineno}: write _native.exactly({ast.unparse(node.left)[5:-1]}, ...)"
+        for path in sources.PYTHON
+        for node in ast.walk(sources.tree(path))
+        if isinstance(node, ast.Compare) and not isinstance(node.ops[0], ast.Is | ast.IsNot)
+        if re.fullmatch(r"type\((?!node)[^()]*(\(.*\))?\)", ast.unparse(node.left))
+    ]
+    assert not found

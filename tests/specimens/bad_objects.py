@@ -158,6 +158,14 @@ class Meta(type):
             raise RuntimeError("meta " + name)
         return type.__getattribute__(cls, name)
 
+    def __eq__(cls, other):
+        hit("meta.__eq__")
+        return cls is other
+
+    def __hash__(cls):
+        hit("meta.__hash__")
+        return 1
+
 
 class MetaEvil(metaclass=Meta):
     pass

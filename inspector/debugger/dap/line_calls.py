@@ -110,7 +110,8 @@ class _Symbol:
 def _attribute(base: Any, name: str) -> Any:
     if isinstance(base, types.ModuleType):
         return base.__dict__.get(name, _MISSING)
-    if type(base) in (ctypes.CDLL, ctypes.PyDLL) and name not in base.__dict__ and not name.startswith("_"):
+    is_library = any(type(base) is kind for kind in (ctypes.CDLL, ctypes.PyDLL))
+    if is_library and name not in base.__dict__ and not name.startswith("_"):
         return _Symbol(name, ctypes.cast(_dlsym(base._handle, name.encode()), ctypes.c_void_p).value or 0)
     found = inspect.getattr_static(base.kind if isinstance(base, _Instance) else base, name, _MISSING)
     return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found

@@ -9,6 +9,7 @@ from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import runtime
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.errors import InspectorError
+from inspector.objects.classes import type_name
 
 BYTES_MAX: Final = 256 << 20
 """At most so many bytes are watched; a copy is kept, to detect unrecorded writes."""
@@ -40,7 +41,7 @@ def watched(x: Any, part: str) -> Watched:
     spans = adapter.spans(x) if adapter is not None else ()
     if len(spans) != 1:
         raise InspectorError(
-            f"a {type(x).__name__} has no single range of bytes to watch.",
+            f"a {type_name(type(x))} has no single range of bytes to watch.",
             slug="nothing-to-watch",
             why="only arrays, tensors, buffers and their elements have bytes to watch",
             do="watch an element, x[3:4], or part='refcount' or part='.attribute'",
@@ -78,7 +79,7 @@ def _slot(x: Any, name: str) -> int:
     finally:
         memory.close()
     raise InspectorError(
-        f"a {type(x).__name__} stores no attribute {name[:40]!r}.",
+        f"a {type_name(type(x))} stores no attribute {name[:40]!r}.",
         slug="nothing-to-watch",
         why="an attribute that a property computes is not stored",
         do="watch the attributes that it is computed from",

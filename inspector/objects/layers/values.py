@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Final
 
+from inspector import _native
 from inspector.objects.classes import type_bases, type_name
 
 MOST_BYTES: Final = 1_024
@@ -80,10 +81,10 @@ def _has_known_parts(x: Any) -> bool:
     """Whether no part of it is of a type that a user may have written."""
     kind = type(x)
     if kind is re.Pattern:
-        return type(x.pattern) in (str, bytes)
+        return _native.exactly(x.pattern, str, bytes)
     if _is_dtype(kind):
         return all(one.metadata is None for one in (x, *(field[0] for field in (x.fields or {}).values())))
     if type_name(kind) == "Interval":
-        return all(type(end) in (int, float) or _is_listed(type(end)) for end in (x.left, x.right))
+        return all(_native.exactly(end, int, float) or _is_listed(type(end)) for end in (x.left, x.right))
     zone = x.tzinfo if type_name(kind) in ("datetime", "time", "Timestamp") else None
     return zone is None or any(type(zone) is _named(*known) for known in _ZONES)

@@ -376,6 +376,6 @@ def _slot_names(kind: type) -> tuple[str, ...]:
 def _method_text(value: Any) -> str:
     if type(value) is types.MethodType:
         function = value.__func__
-        named = type(function) in (types.FunctionType, types.BuiltinFunctionType)
+        named = _native.exactly(function, types.FunctionType, types.BuiltinFunctionType)
         return f"bound method {function.__qualname__ if named else '?'}"
     return f"bound method {value.__name__}"

@@ -4,6 +4,8 @@
 from itertools import islice
 from typing import Any, Final
 
+from inspector import _native
+
 MOST: Final = 100_000
 """Most elements compared: the first ones."""
 SHOWN: Final = 3
@@ -19,7 +21,8 @@ def elements(x: Any) -> list[Any] | None:
                 return list(islice(_flat(method()), MOST))
             except (NotImplementedError, TypeError, ValueError):  # a memoryview of characters
                 return None
-    return list(islice(_flat(part), MOST)) if type(part) in (list, tuple, bytes, bytearray) else None
+    is_plain = _native.exactly(part, list, tuple, bytes, bytearray)
+    return list(islice(_flat(part), MOST)) if is_plain else None
 
 
 def _beginning(x: Any) -> Any:

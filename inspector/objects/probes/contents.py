@@ -99,7 +99,7 @@ def contents(subject: _native.Subject) -> Contents | None:
         shown.bytes(arrays),
         complete,
         tuple(_items(list(values.values()), weighed, keys, shown)),
-        boxes(x, Words(_what, _key)) if keys and type(x) in _KEYED and len(x) <= MOST_SLOTS else (),
+        boxes(x, Words(_what, _key)) if keys and _native.exactly(x, *_KEYED) and len(x) <= MOST_SLOTS else (),
         tuple(dict.fromkeys(map(type_name, opaque)))[:MOST_NAMED],
         _behind(held, [one for row in rows for one in row[4]], shown),
         tuple(_common_base([one.get() for one in values.values()], arrays)),

@@ -9,6 +9,7 @@ from inspector import _native
 from inspector.facts.boxes import ContentBox, ContentSlot
 from inspector.facts.secret import MASKED, is_secret
 from inspector.facts.unknown import Address
+from inspector.objects.classes import type_name
 from inspector.objects.referents import referents
 
 MOST_SLOTS: Final = 8
@@ -71,7 +72,7 @@ def _slot(key: str, value: Any, drawn: list[Any], words: Words, grows: bool) -> 
 
 
 def _text(value: Any) -> str:
-    text = _native.preview(_native.Subject(value), ()) or type(value).__name__
+    text = _native.preview(_native.Subject(value), ()) or type_name(type(value))
     return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 1]}…"
 
 

@@ -56,7 +56,7 @@ def nested(a: _native.Subject, b: _native.Subject, names: Sequence[str]) -> Nest
     common = mine.steps.keys() & theirs.steps.keys()
     top = [steps for at, steps in mine.steps.items() if at in common and not mine.is_below(at, common)]
     equal, first = _equal(one, other)
-    if kinds == (FunctionType, FunctionType) and one.__code__ is not other.__code__:
+    if all(kind is FunctionType for kind in kinds) and one.__code__ is not other.__code__:
         equal, first = False, ((), Attribute("__code__"))
     sharing = _sharing(mine, theirs)
     closed = tuple(dict.fromkeys((*mine.closed, *theirs.closed)))
@@ -217,6 +217,6 @@ def _equal(one: Any, other: Any) -> tuple[bool | Unknown, Steps | None]:
 def _same_keys(mine: list[tuple[Any, Any]], theirs: list[tuple[Any, Any]]) -> bool:
     """Whether the keys are the same, in the same order; objects by identity: `==` is a user's code."""
     return all(
-        a is b or (type(a) is type(b) and type(a) in (int, str, Attribute) and a == b)
+        a is b or (type(a) is type(b) and _native.exactly(a, int, str, Attribute) and a == b)
         for (a, _), (b, _) in zip(mine, theirs, strict=True)
     )

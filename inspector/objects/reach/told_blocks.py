@@ -23,8 +23,9 @@ Told = tuple[tuple[int, int, Any], ...]
 def told() -> Told:
     """Buffers of live objects whose library alone knows where they are."""
     every = _native.tracked_objects()
-    kinds = {kind for kind in set(map(type, every)) if _asks(kind)}
-    found = [one for one in every if type(one) in kinds][:MOST_ARRAYS] if kinds else []
+    kinds = {id(kind): kind for kind in map(type, every)}  # a metaclass may define __hash__
+    asked = {at for at, kind in kinds.items() if _asks(kind)}
+    found = [one for one in every if id(type(one)) in asked][:MOST_ARRAYS] if asked else []
     del every
     rows = list[tuple[int, int, Any]]()
     for one in found:

@@ -27,26 +27,27 @@ _WORD = 8
 
 def items(a: _native.Subject, b: _native.Subject, shown: bool) -> Values | None:
     """Two exact lists or tuples, two exact dicts, or two plain values; None for anything else."""
-    kinds = {type(a.get()), type(b.get())}
-    if kinds <= {list, tuple}:
-        return _compared(a.get(), b.get()) if is_full(a.get()) and is_full(b.get()) else None
-    if kinds == {dict}:
-        return _compared(list(a.get().values()), list(b.get().values()))
-    if (len(kinds) == 1 and kinds <= set(_ATOMS)) or (_is_range(a.get()) and _is_range(b.get())):
-        return _plain(a.get(), b.get(), shown)
+    both = (a.get(), b.get())
+    if all(_native.exactly(one, list, tuple) for one in both):
+        return _compared(*both) if all(map(is_full, both)) else None
+    if all(type(one) is dict for one in both):
+        return _compared(*(list(one.values()) for one in both))
+    is_alike = type(both[0]) is type(both[1]) and _native.exactly(both[0], *_ATOMS)
+    if is_alike or all(map(_is_range, both)):
+        return _plain(*both, shown)
     numbers = [_number(one.get()) for one in (a, b)]
     return _plain(numbers[0], numbers[1], shown) if None not in numbers else None
 
 
 def _number(x: Any) -> Any:
     """A number of Python's, also of a scalar of NumPy that has room for no more; else None."""
-    if type(x) in (int, float, complex, bool):
+    if _native.exactly(x, int, float, complex, bool):
         return x
     np = sys.modules.get("numpy")
     kinds = () if np is None else (np.number, np.bool_)
     is_scalar = any(base is kind for kind in kinds for base in type_bases(type(x)))
     item = x.item() if is_scalar and type_module(type(x)) == "numpy" else None
-    return item if type(item) in (int, float, complex, bool) else None
+    return item if _native.exactly(item, int, float, complex, bool) else None
 
 
 def _is_range(x: Any) -> bool:
@@ -96,18 +97,18 @@ def inside(names: Sequence[str], subjects: Sequence[_native.Subject], owners: Se
 
 def _item(name: str, holder: _native.Subject, address: int) -> str:
     x = holder.get()
-    if type(x) in (list, tuple):
+    if _native.exactly(x, list, tuple):
         if not is_full(x):
             return ""
         place = next((n for n, one in enumerate(islice(x, MOST_ITEMS)) if id(one) == address), None)
         return "" if place is None else f"{name}[{place}]"
     if type(x) is dict:
         keys = (key for key, one in islice(x.items(), MOST_ITEMS) if id(one) == address)
-        key = next((key for key in keys if type(key) in (str, int)), None)
+        key = next((key for key in keys if _native.exactly(key, str, int)), None)
         return "" if key is None else f"{name}[{key!r}]"
     if type(x) is partial:
         return next((f"{name}.args[{n}]" for n, one in enumerate(x.args) if id(one) == address), "")
-    if type(x) in (MethodType, BuiltinMethodType) and id(x.__self__) == address:
+    if _native.exactly(x, MethodType, BuiltinMethodType) and id(x.__self__) == address:
         return f"{name}.__self__"
     return _element(name, holder, address)
 

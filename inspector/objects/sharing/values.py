@@ -65,7 +65,8 @@ def same_items(source: Elements, items: list[Any] | tuple[Any, ...]) -> bool | N
         return None
     numbers = tuple(_sample(len(items)))
     raw, found = picked(source, "C", numbers), [items[number] for number in numbers]
-    if raw is None or any(type(one) not in (int, float, bool) for one in found) or len(set(found)) == 1:
+    are_numbers = all(_native.exactly(one, int, float, bool) for one in found)
+    if raw is None or not are_numbers or len(set(found)) == 1:
         return None
     return not any(_differ(x, y) for x, y in zip(decoded(source, raw), found, strict=True))
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from inspector import _native
 from inspector.facts.compiled import CellCall
 from inspector.facts.unknown import Unknown
 from inspector.objects import isolation
@@ -87,6 +88,6 @@ def _shown(result: Any) -> str:
         return ", ".join(_shown(one) for one in result)
     if isinstance(result, numpy.ndarray):
         return f"ndarray {result.dtype.name} {result.shape}"
-    if result is None or type(result) in (bool, int, float, str, bytes):
+    if result is None or _native.exactly(result, bool, int, float, str, bytes):
         return repr(result)[:SHOWN_MAX]
     return type(result).__name__

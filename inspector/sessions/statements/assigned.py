@@ -125,7 +125,7 @@ def _types(owner: ast.expr, frame: FrameType) -> Iterator[type]:
     while isinstance(owner, ast.Subscript):
         owner = owner.value
     found = values.read(frame, ast.unparse(owner)) if isinstance(owner, (ast.Name, ast.Attribute)) else ()
-    if found and type(found[0]) not in (list, dict):
+    if found and not _native.exactly(found[0], list, dict):
         yield type(found[0])
 
 
@@ -134,7 +134,7 @@ def _key(key: Any, np: Any) -> Any:
         return key
     if type(key) is slice:
         return slice(*(_key(one, np) for one in (key.start, key.stop, key.step)))
-    if type(key) in (list, tuple):
+    if _native.exactly(key, list, tuple):
         return type(key)(_key(one, np) for one in key)
     return array_of(key, np)
 
@@ -143,7 +143,7 @@ def _value(owner: Any, value: Any, np: Any) -> Any:
     """A number, a text, a list of them, or an array; bytes are a text for NumPy, elements for others."""
     if type(value) is bytes and type(owner) is not np.ndarray:
         return array_of(value, np)
-    if type(value) in (list, tuple):
+    if _native.exactly(value, list, tuple):
         if len(value) > MOST_COMPARED or not all(is_plain(one, np) for one in value):
             raise Unread
         return np.array(value)

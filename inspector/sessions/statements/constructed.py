@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
+from inspector import _native
 from inspector.adapters.base import type_module
 from inspector.adapters.columns import MOST_COMPARED, are_decimals, cast
 from inspector.facts.conversion import CONSTRUCTED, Loss
@@ -101,11 +102,11 @@ def _inner(node: ast.Call) -> ast.expr:
 
 
 def _numbers(held: Any, np: Any) -> Any:
-    if type(held) in (list, tuple):
+    if _native.exactly(held, list, tuple):
         if len(held) > MOST_COMPARED:
             raise Unread
         return np.concatenate([_numbers(one, np) for one in held]) if held else np.empty(0)
-    if type(held) in (int, float):
+    if _native.exactly(held, int, float):
         return np.array([held])
     if are_decimals((held,)):
         return np.array([held], object)

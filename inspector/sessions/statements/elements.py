@@ -15,7 +15,7 @@ from inspector.adapters.formats import letter
 from inspector.adapters.registry import adapter_of
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
-from inspector.objects.classes import type_name
+from inspector.objects.classes import type_bases, type_name, type_namespace
 from inspector.objects.sharing.meetings import Blocks, blocks_in, every_block, total_of
 
 OFFSETS: Final = "offsets"
@@ -28,7 +28,7 @@ CHUNKS, CHUNK_BYTES = 4, 256
 DICTS: Final = (dict, OrderedDict, defaultdict)
 HOLDERS: Final = (list, tuple, *DICTS)
 """Types whose items are looked at; of no subclass, whose code would run."""
-_SIMPLE: Final = frozenset((int, float, complex, bool, str, type(None), type, range, slice))
+_SIMPLE: Final = (int, float, complex, bool, str, type(None), type, range, slice)
 """Types whose objects have no elements that a statement could copy."""
 _KEEP: Final = (io.BytesIO, pickle.PickleBuffer)
 _WORD: Final = 8
@@ -39,19 +39,20 @@ _VIEW: Final = 2 * _WORD
 def elements_of(value: Any, most: int = MOST_ITEMS) -> Blocks:
     """The blocks of a value, or of the items of a list, tuple or dict of at most so many; () where none are
     known."""
-    if type(value) in _SIMPLE:
+    if _native.exactly(value, *_SIMPLE):
         return ()
-    if type(value) in HOLDERS or _is_named(value):
-        held = list(value.values() if type(value) in DICTS else _items(value)) if len(value) <= most else ()
-        plain = (one for one in held if type(one) not in HOLDERS)
+    if _native.exactly(value, *HOLDERS) or _is_named(value):
+        items = value.values() if _native.exactly(value, *DICTS) else _items(value)
+        held = list(items) if len(value) <= most else ()
+        plain = (one for one in held if not _native.exactly(one, *HOLDERS))
         return tuple(block for one in plain for block in elements_of(one))
-    blocks = _kept(value) if type(value) in _KEEP else blocks_in(_native.Subject(value))
+    blocks = _kept(value) if _native.exactly(value, *_KEEP) else blocks_in(_native.Subject(value))
     return () if isinstance(blocks, Unknown) else _roles(value, blocks)
 
 
 def is_boxed(value: Any) -> bool:
     """Whether its elements are Python objects that nothing reads, as those of a matrix in lists are."""
-    adapter = adapter_of(type(value)) if type(value) not in _SIMPLE else None
+    adapter = adapter_of(type(value)) if not _native.exactly(value, *_SIMPLE) else None
     return adapter is not None and adapter.boxed(value)
 
 
@@ -85,7 +86,8 @@ def _items(value: Any) -> Iterator[Any]:
 
 def _is_named(value: Any) -> bool:
     """Whether it is a namedtuple, as `numpy.linalg.svd` gives one: its items are read without its code."""
-    return isinstance(value, tuple) and type(value).__len__ is tuple.__len__
+    bases = type_bases(type(value)) if issubclass(type(value), tuple) else ()
+    return next((base for base in bases if "__len__" in type_namespace(base)), None) is tuple
 
 
 def kind_of(block: Elements) -> str:
@@ -111,13 +113,13 @@ def covered(blocks: Blocks) -> int:
 def described(value: Any, blocks: Blocks) -> str:
     """ "ndarray float64 (334, 500)"; the type alone of several blocks."""
     name = type_name(type(value)).rpartition(".")[2]
-    single = len(blocks) == 1 and type(value) not in HOLDERS
+    single = len(blocks) == 1 and not _native.exactly(value, *HOLDERS)
     return f"{name} {blocks[0].format} {blocks[0].shape}" if single else name
 
 
 def size_of(value: Any, blocks: Blocks) -> int | Unknown:
     """Bytes of all its elements."""
-    if type(value) not in HOLDERS and total_of(_native.Subject(value), blocks) > len(blocks):
+    if not _native.exactly(value, *HOLDERS) and total_of(_native.Subject(value), blocks) > len(blocks):
         return Unknown("some of its blocks have no known address")
     return bytes_of(blocks)
 

@@ -19,7 +19,7 @@ def changed(name: str, value: Any, known: int, of: Written, blocks: Blocks) -> R
     before, or it is known what was put into it; else it may be so of a statement that binds nothing."""
     if known:
         return Related("in place", name, 0, "", False)
-    is_alone = of.kind == "other" and type(value) not in HOLDERS  # these were not read before
+    is_alone = of.kind == "other" and not _native.exactly(value, *HOLDERS)  # these were not read before
     return _PERHAPS if is_alone and not blocks[0].readonly and _is_filled(blocks) else None
 
 

@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: MIT
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from opcode import opmap
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType
 from typing import Final
 
 from inspector.adapters.base import type_module
 from inspector.objects.call_site import is_users
+from inspector.objects.classes import module_names
 from inspector.sessions.statements import values
 
 _MAY_WAIT: Final = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
@@ -48,9 +49,8 @@ def library(frame: FrameType, root: str) -> str:
     found = values.named(frame, root) if root else ()
     if not found:
         return ""
-    if isinstance(found[0], ModuleType):
-        name = found[0].__dict__.get("__name__", "")
-        return str(name).partition(".")[0]
+    if (names := module_names(found[0])) is not None:
+        return str(names.get("__name__", "")).partition(".")[0]
     return type_module(type(found[0])).partition(".")[0]
 
 

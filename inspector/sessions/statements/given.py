@@ -9,6 +9,7 @@ from pathlib import PosixPath
 from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Final
 
+from inspector import _native
 from inspector.facts.memory import Range
 from inspector.facts.statements import Named, Written
 from inspector.facts.unknown import Address
@@ -25,7 +26,7 @@ _WITHOUT: Final = frozenset((
 
 def given_nothing(named: Iterable[Found]) -> bool:
     """Whether these values are modules, functions, texts, files and numbers: none has elements to copy."""
-    return all(type(value) in _WITHOUT for found in named for value in found)
+    return all(_native.exactly(value, *_WITHOUT) for found in named for value in found)
 
 
 class Places:

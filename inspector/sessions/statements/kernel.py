@@ -10,6 +10,7 @@ import socket
 from types import FrameType, ModuleType
 from typing import Any, Final, Literal, NamedTuple
 
+from inspector import _native
 from inspector.facts.statements import Written
 from inspector.objects.classes import type_module
 from inspector.sessions.statements import values
@@ -76,7 +77,7 @@ def _of(node: Any, owner: Any) -> Call | None:
         return saved
     if owner is os:
         file, given = f"the file {ast.unparse(given[0])}" if given else "", given[1:]
-    elif type(owner) is socket.socket or type(owner) in _FILES:
+    elif type(owner) is socket.socket or _native.exactly(owner, *_FILES):
         kind = "socket" if type(owner) is socket.socket else "file"
         file = f"the {kind} {ast.unparse(node.func.value)}"
     else:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from inspector import _native
 from inspector.adapters.base import Elements
+from inspector.objects.classes import type_name
 from inspector.objects.sharing.meetings import Blocks
 from inspector.objects.sharing.values import SAMPLE, same_items
 from inspector.sessions.statements.elements import bytes_of
@@ -75,7 +77,7 @@ def listed(text: str, value: Any, operands: dict[str, Before]) -> Listed | None:
     if not count:
         return None
     size = _bytes(one, value, item, count, isinstance(source, ast.Name))
-    return Listed(ast.unparse(source), f"{count:,} {type(item).__name__}", size) if size else None
+    return Listed(ast.unparse(source), f"{count:,} {type_name(type(item))}", size) if size else None
 
 
 def _bytes(one: Before, value: Any, item: Any, count: int, is_whole: bool) -> int:
@@ -83,10 +85,10 @@ def _bytes(one: Before, value: Any, item: Any, count: int, is_whole: bool) -> in
     all_numbers = len(one.blocks) == one.total and all(block.numeric for block in one.blocks)
     if type(item) is str and all_numbers and type(value) is list:
         return _characters(value)
-    if type(item) in (dict, tuple) or type(value) is dict:
+    if _native.exactly(item, dict, tuple) or type(value) is dict:
         return bytes_of(one.blocks) if is_whole and all_numbers else 0
     is_array = len(one.blocks) == 1 == one.total and all_numbers
-    return count * one.blocks[0].itemsize_bytes if is_array and type(item) in _NUMBERS else 0
+    return count * one.blocks[0].itemsize_bytes if is_array and _native.exactly(item, *_NUMBERS) else 0
 
 
 def _characters(texts: Any) -> int:
@@ -118,7 +120,7 @@ def _items(value: Any) -> tuple[int, Any]:
     """(how many items lists of lists of one length, or a dict of columns, hold, the first of them)."""
     if type(value) is dict:
         first = next(iter(value.values()))
-        held = [len(one) for one in value.values() if type(one) in (list, dict)]
+        held = [len(one) for one in value.values() if _native.exactly(one, list, dict)]
         inner = first.values() if type(first) is dict else first if type(first) is list else ()
         return (sum(held), next(iter(inner), None)) if len(held) == len(value) else (0, None)
     count = 1

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from typing import Any, Final
 
+from inspector import _native
 from inspector.adapters.base import Elements
 from inspector.adapters.formats import letter
 from inspector.sessions.statements.elements import elements_of
@@ -35,7 +36,7 @@ def array_of(owner: Any, np: Any) -> Any:
     """An array of NumPy's, or an object of one block of numbers as an array over it; raises Unread."""
     if type(owner) is np.ndarray and owner.nbytes <= MOST_BYTES and owner.dtype.kind in _KINDS:
         return owner
-    blocks = elements_of(owner) if type(owner) not in (np.ndarray, dict, list, tuple) else ()
+    blocks = elements_of(owner) if not _native.exactly(owner, np.ndarray, dict, list, tuple) else ()
     numbers = len(blocks) == 1 and blocks[0].numeric and letter(blocks[0].typestr)
     if not numbers or blocks[0].range.bytes > MOST_BYTES or blocks[0].itemsize_bytes > 8:
         raise Unread
@@ -44,7 +45,7 @@ def array_of(owner: Any, np: Any) -> Any:
 
 def is_plain(one: Any, np: Any) -> bool:
     """Whether it is a number or a text of Python's or NumPy's own."""
-    return type(one) in _PLAIN or type(one) in np.sctypeDict.values()
+    return _native.exactly(one, *_PLAIN, *np.sctypeDict.values())
 
 
 def _typestr(block: Elements) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Final
 
+from inspector import _native
 from inspector.facts.conversion import Loss
 from inspector.facts.statements import Written
 from inspector.sessions.statements import values
@@ -46,7 +47,7 @@ def _of_call(written: Written, frame: FrameType, node: ast.Call, name: str) -> I
     numbers = [one for part in node.args[skipped:] for one in _numbers(part, frame)]
     if type(form) is not str or not _FLOATS.fullmatch(form) or not 0 < len(numbers) <= MOST:
         return
-    if any(type(one) not in (float, int) for one in numbers):
+    if any(not _native.exactly(one, float, int) for one in numbers):
         return
     try:
         kept = struct.unpack(form, struct.pack(form, *numbers))
@@ -67,7 +68,7 @@ def _numbers(node: ast.expr, frame: FrameType) -> list[Any]:
     """The arguments that one is written for; [None] where they are not known."""
     if isinstance(node, ast.Starred):
         found = _read(node.value, frame)
-        return list(found) if type(found) in (list, tuple) else [None]
+        return list(found) if _native.exactly(found, list, tuple) else [None]
     return [_read(node, frame)]
 
 
@@ -75,7 +76,7 @@ def _read(node: ast.expr, frame: FrameType) -> Any:
     """A constant, or the value of a name; None for any other expression."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _read(node.operand, frame)
-        return -inner if type(inner) in (int, float) else None
+        return -inner if _native.exactly(inner, int, float) else None
     if isinstance(node, ast.Constant):
         return node.value
     found = values.read(frame, ast.unparse(node)) if isinstance(node, (ast.Name, ast.Attribute)) else ()

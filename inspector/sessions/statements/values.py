@@ -104,9 +104,9 @@ def _read(frame: FrameType, node: ast.expr) -> Found:
 
 
 def _item(holder: Any, key: Any) -> Found:
-    if type(holder) is dict and type(key) in (str, int, bytes):
+    if type(holder) is dict and _native.exactly(key, str, int, bytes):
         return (holder[key],) if key in holder else NONE
-    if type(holder) in (list, tuple) and type(key) is int:
+    if _native.exactly(holder, list, tuple) and type(key) is int:
         return (holder[key],) if -len(holder) <= key < len(holder) else NONE
     return NONE
 
@@ -147,12 +147,12 @@ def before(value: Any, sample: bool) -> Before | None:
     if is_boxed(value):
         return Before(id(value), (), 1, boxed=True)
     blocks = elements_of(value)
-    if not blocks and type(value) in (list, tuple) and value:
+    if not blocks and _native.exactly(value, list, tuple) and value:
         kind = type_name(type(value[0])).rpartition(".")[2]
         return Before(id(value), (), 0, items=f"{len(value):,} {kind}")
     if not blocks:
         return Before(id(value), (), 1) if keeps_unseen(value) else None
-    if type(value) in HOLDERS:
+    if _native.exactly(value, *HOLDERS):
         return Before(id(value), blocks, len(blocks))
     subject = _native.Subject(value)
     adapter = adapter_of(type(value))
@@ -380,9 +380,9 @@ def _no_text(block: Elements, raw: bytes) -> str:
 
 def parts_of(value: Any) -> Iterator[tuple[str, Blocks]]:
     """The columns of a table, or the items of a dict, list or tuple, with their blocks."""
-    if type(value) in DICTS:
+    if _native.exactly(value, *DICTS):
         yield from ((str(key) if type(key) is str else "", elements_of(one)) for key, one in value.items())
-    elif type(value) in (list, tuple):
+    elif _native.exactly(value, list, tuple):
         yield from ((f"[{at}]", elements_of(one)) for at, one in enumerate(value[:MOST_ITEMS]))
     elif (adapter := adapter_of(type(value))) is not None:
         table = adapter.columns(value, MOST_ITEMS)

@@ -9,10 +9,12 @@ from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType
 from typing import Any, Final
 
+from inspector import _native
 from inspector.adapters.base import Elements
 from inspector.facts.conversion import Loss
 from inspector.facts.statements import OBJECTS, Bound, Named, Relation, Written
 from inspector.facts.unknown import Unknown
+from inspector.objects.classes import type_name
 from inspector.objects.sharing.chosen import uniform
 from inspector.objects.sharing.meetings import Blocks
 from inspector.sessions.statements import elements, filled, frames, kernel, values
@@ -219,7 +221,7 @@ class StatementWatch:
             how = values.Related("unknown", "", OBJECTS, "", False)
             self._add(replace(self._bound(running, target, value, (), how), bytes=OBJECTS))
             return
-        if not blocks and type(value) not in elements.HOLDERS:
+        if not blocks and not _native.exactly(value, *elements.HOLDERS):
             return
         now = {name: values.named(frame, name) for name in running.operands}
         if not blocks:
@@ -292,7 +294,7 @@ class StatementWatch:
         if how is not None:
             bytes_, of = how.shared_bytes, written_as(running.written.text, how.of)
             how = replace(how, of=of, shared_bytes=0)
-            became = f"{len(value):,} {type(value[0]).__name__}"
+            became = f"{len(value):,} {type_name(type(value[0]))}"
         elif (made := listed(running.written.text, value, running.operands)) is not None:
             how = values.Related("apart", made.of, 0, "equal", True)
             bytes_, became = made.bytes, made.became

@@ -13,6 +13,7 @@ from functools import lru_cache
 from types import FrameType
 from typing import Any, Final
 
+from inspector import _native
 from inspector.adapters.formats import letter
 from inspector.facts.conversion import Loss
 from inspector.facts.statements import Written
@@ -76,7 +77,8 @@ def _in_text(written: Written, frame: FrameType) -> Any:
     """The ints of 8 bytes that no double is, which a statement's text has as numbers, or by names of ints and
     short lists of them; None if there are none."""
     held = [found[0] for name in written.names if (found := named(frame, name))]
-    items = [one for some in held if type(some) in (list, tuple) and len(some) <= MOST_NAMED for one in some]
+    lists = (some for some in held if _native.exactly(some, list, tuple) and len(some) <= MOST_NAMED)
+    items = [one for some in lists for one in some]
     ints = [one for one in (*_constants(written.text), *held, *items) if type(one) is int]
     large = [one for one in ints if _EXACT < abs(one) < 1 << 63 and int(float(one)) != one]
     np: Any = sys.modules.get("numpy")

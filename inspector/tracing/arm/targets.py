@@ -322,7 +322,8 @@ class Targets:
         for name, value in names:
             role = self._role(type(value))
             if role and role != "type" and name != CALLED_ASKEW:
-                owner = value.__objclass__ if type(value) in DESCRIPTORS else kind  # torch copies its tables
+                is_descriptor = _native.exactly(value, *DESCRIPTORS)
+                owner = value.__objclass__ if is_descriptor else kind  # torch copies its tables
                 self._one(module, f"{type_name(owner)}.{name}", value)
 
 

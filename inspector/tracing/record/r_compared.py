@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from operator import ne
 from typing import Any, Final
 
+from inspector import _native
 from inspector.facts.converted import HostSide, How, ValueChange
 from inspector.facts.unknown import Unknown
 from inspector.objects.layouts import r_altrep
@@ -54,7 +55,7 @@ class Pair:
             if self.value.type in (LIST, r.STRING):
                 return "one by one"  # R's texts and items are objects of their own
             return "shared" if _is_inside(self.obj, self.value) else "one block"
-        return "one by one" if type(self.obj) in (list, tuple, dict) else "single"
+        return "one by one" if _native.exactly(self.obj, list, tuple, dict) else "single"
 
     def changes(self, where: str = "", depth: int = 0) -> Iterator[ValueChange]:
         """What is not the same on the other side."""
@@ -213,9 +214,9 @@ def _distinct(floats: Sequence[Any]) -> int:
 
 def numbers(obj: Any) -> Sequence[Any] | None:
     """The numbers of an object in R's order, by column; None where it has others."""
-    if type(obj) in NUMBERS:
+    if _native.exactly(obj, *NUMBERS):
         return (obj,)
-    if type(obj) in (list, tuple):
+    if _native.exactly(obj, list, tuple):
         return obj if set(map(type, obj)) <= NUMBERS else None
     view = _memory(obj)
     order, code = _order(view)
@@ -235,7 +236,7 @@ def _order(view: memoryview | None) -> tuple[str, str]:
 
 def _halves(obj: Any) -> Sequence[Any] | None:
     """Real and imaginary parts of complex numbers, one after the other; None where it has others."""
-    many = obj if type(obj) in (list, tuple) else (obj,)
+    many = obj if _native.exactly(obj, list, tuple) else (obj,)
     if set(map(type, many)) <= {complex, float}:
         return array("d", [half for one in many for half in (one.real, one.imag)])
     view = _memory(obj)
@@ -252,7 +253,7 @@ def _items(obj: Any) -> Sequence[Any]:
     """Of a list, a tuple, an array of objects; none of anything else."""
     view = _memory(obj)
     found: Any = obj.ravel("F").tolist() if view is not None and view.format == "O" else obj
-    return list(found) if type(found) in (list, tuple) else ()
+    return list(found) if _native.exactly(found, list, tuple) else ()
 
 
 def _memory(obj: Any) -> memoryview | None:
@@ -287,7 +288,7 @@ def _texts(obj: Any) -> Sequence[Any] | None:
     view = _memory(obj)
     if view is not None and view.format[-1:] in ("O", "w"):
         obj = obj.ravel("F").tolist()
-    return obj if type(obj) in (list, tuple) and set(map(type, obj)) <= {str} else None
+    return obj if _native.exactly(obj, list, tuple) and set(map(type, obj)) <= {str} else None
 
 
 def _same(ours: array[Any], theirs: Sequence[Any]) -> bool:

@@ -22,6 +22,7 @@ try:
         attribute_of,
         demangle,
         dlpack,
+        exactly,
         exported,
         exports,
         huge_at,
