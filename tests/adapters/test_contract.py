@@ -67,6 +67,8 @@ def awake(adapter: str) -> Adapter:
     """The adapter of the file `adapter`, woken by its library."""
     module(adapter)
     registry.shared().wake()
+    if adapter == "pybind11_instances":  # a class wakes it: pybind11 leaves no module of that name
+        registry.adapter_of(type(next(module(adapter).samples())))
     found = {type_module(type(one)).rpartition(".")[2]: one for one in registry.shared().awake}
     assert adapter in found, registry.problems()
     return found[adapter]
