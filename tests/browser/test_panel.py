@@ -124,6 +124,8 @@ def test_from_a_cell_into_c_and_back(lab: Lab, page: Any) -> None:
     variables.get_by_text("list [1.5, 2.0]").wait_for()
     page.locator(f"{PANEL} .jp-CodeCell").nth(1).locator(".jp-DebuggerEditor-highlight").wait_for()
     photographed(lab, page, "")
+    page.locator(".jp-DebuggerCallstackFrame").last.click()
+    variables.get_by_text("prices").first.wait_for()
     out_and_on(page, 3)
     do(page, "stepIn")
     assert frames(page, "array_matrixproduct")[-2:] == ["[interpreter]", "<module>"]

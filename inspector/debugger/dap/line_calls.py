@@ -101,7 +101,7 @@ class _Instance:
 
 
 class _Symbol:
-    """A function of a library that ctypes has not looked up yet."""
+    """A function of a library that ctypes or cffi has not looked up yet."""
 
     def __init__(self, name: str, address: int) -> None:
         self.name, self.address = name, address
@@ -110,11 +110,37 @@ class _Symbol:
 def _attribute(base: Any, name: str) -> Any:
     if isinstance(base, types.ModuleType):
         return base.__dict__.get(name, _MISSING)
-    is_library = any(type(base) is kind for kind in (ctypes.CDLL, ctypes.PyDLL))
-    if is_library and name not in base.__dict__ and not name.startswith("_"):
-        return _Symbol(name, ctypes.cast(_dlsym(base._handle, name.encode()), ctypes.c_void_p).value or 0)
+    if not name.startswith("_") and (handle := _handle(base)) and name not in base.__dict__:
+        return _Symbol(name, ctypes.cast(_dlsym(handle, name.encode()), ctypes.c_void_p).value or 0)
     found = inspect.getattr_static(base.kind if isinstance(base, _Instance) else base, name, _MISSING)
     return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+
+
+def _handle(base: Any) -> int:
+    """dlopen's handle of a library of ctypes or of cffi's `ffi.dlopen`; 0 for other objects."""
+    kind = type(base)
+    if any(kind is one for one in (ctypes.CDLL, ctypes.PyDLL)):
+        return int(base._handle)
+    if type(kind) is not type or kind.__module__ != "cffi.api" or not kind.__name__.startswith("FFILibrary"):
+        return 0
+    found = _enclosed(kind.__dict__["__getattr__"], "CLibrary")
+    return _word(id(found) + _HEAD) if found is not _MISSING else 0
+
+
+def _enclosed(function: Any, kind: str, depth: int = 0) -> Any:
+    """An object of a type of this name among the variables that functions share (`__closure__`)."""
+    for cell in (function.__closure__ or ()) if depth <= _DEPTH_MAX else ():
+        try:
+            inside = cell.cell_contents
+        except ValueError:  # not set yet
+            continue
+        if type(inside).__name__ == kind:
+            return inside
+        if type(inside) is types.FunctionType:
+            found = _enclosed(inside, kind, depth + 1)
+            if found is not _MISSING:
+                return found
+    return _MISSING
 
 
 def _of_type(value: Any, name: str) -> Any:

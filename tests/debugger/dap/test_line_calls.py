@@ -20,7 +20,7 @@ from inspector.facts.unknown import Unknown
 pytestmark = [pytest.mark.core, pytest.mark.debugger]
 
 FFI = cffi.FFI()
-FFI.cdef("int abs(int);")
+FFI.cdef("int abs(int); int atoi(char *);")
 
 
 class Lazy:
@@ -52,6 +52,7 @@ LINES = {
     "zeros()": {"array_zeros"},
     "c.abs(-3)": {"abs"},
     "lib.abs(-3)": {"abs"},
+    "lib.atoi(b)": {"atoi"},  # not looked up yet
     "lazy.dot(a, a)": set(),
     "nosuch(1)": set(),
     "def f(": set(),
@@ -68,4 +69,4 @@ def test_the_functions_of_a_line(text: str, tmp_path: Path) -> None:
     symbols = [place(entry["address"]).symbol for entry in told["entries"]]
     assert not any(isinstance(symbol, Unknown) for symbol in symbols)
     assert {str(symbol).lstrip("_") for symbol in symbols} == LINES[text]
-    assert not Lazy.ran
+    assert not Lazy.ran and "atoi" not in NAMES["lib"].__dict__
