@@ -30,6 +30,8 @@ _OPERATORS = {
     ast.BitAnd: "__and__", ast.BitOr: "__or__", ast.BitXor: "__xor__", ast.LShift: "__lshift__",
     ast.RShift: "__rshift__",
 }  # fmt: skip
+_LOOPS, _LOOPS_MAX = 32, 64
+"""Of PyUFuncObject (numpy/ufuncobject.h): functions, and behind data their number."""
 _PYBIND11_IMPL, _NANOBIND_IMPL = 48, 32
 """Of function_record and of func_data (tracing/arm/bound_functions.py): the function that a template made."""
 Entry = tuple[str, int, int]
@@ -190,10 +192,24 @@ def _of_instance(value: Any, depth: int) -> Iterator[Entry]:
     elif kind.__name__ == "_ArrayFunctionDispatcher":
         yield from entries(value._implementation, depth + 1)
     elif not kind.__flags__ & 1 << 9:
-        if kind.__flags__ & 1 << 11 and (vector := _word(at + _word(_tail(kind) + _VECTORCALL_OFFSET))):
+        if loops := _own_loops(value):
+            yield from ((value.__name__, loop, 0) for loop in loops)
+        elif kind.__flags__ & 1 << 11 and (vector := _word(at + _word(_tail(kind) + _VECTORCALL_OFFSET))):
             yield kind.__name__, vector, 0
         elif call := _word(_tail(kind) + _CALL):
             yield kind.__name__, call, 0
+
+
+def _own_loops(value: Any) -> list[int]:
+    """The loops of a ufunc that another library than NumPy made; [] for other objects."""
+    kind, at = type(value), id(value)
+    if (kind.__module__, kind.__name__) != ("numpy", "ufunc"):
+        return []
+    rows, count = _word(at + _LOOPS), ctypes.c_int.from_address(at + _LOOPS + 16).value
+    loops = [_word(rows + 8 * i) for i in range(count if rows and count <= _LOOPS_MAX else 0)]
+    files = {_code_file(loop) for loop in loops}
+    own = _code_file(_word(at + _word(_tail(kind) + _VECTORCALL_OFFSET)))
+    return [] if "" in files or own in files else list(dict.fromkeys(loops))
 
 
 def _made(kind: type) -> Iterator[Entry]:
@@ -218,17 +234,18 @@ def _is_of_nanobind(kind: type) -> bool:
 def _bound(name: str, impl: int, captured: int) -> Entry:
     """A binding's function: the author's where its address was captured, else what the template made."""
     own = _word(captured)
-    return name, own if _is_code(own) else _word(impl), 0
+    return name, own if _code_file(own) else _word(impl), 0
 
 
-def _is_code(address: int) -> bool:
+def _code_file(address: int) -> str:
+    """The file of the code at an address; "" where no file's code lies."""
     with Path("/proc/self/maps").open() as file:
         for row in file:
-            span, rights = row.split()[:2]
+            span, rights, *_, path = row.rstrip("\n").split(None, 5)
             first, _, end = span.partition("-")
             if int(first, 16) <= address < int(end, 16):
-                return "x" in rights
-    return False
+                return path if "x" in rights and path.startswith("/") else ""
+    return ""
 
 
 def _dlsym(handle: int, name: bytes) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import cffi
 import numpy
 import pytest
+import specimens
 
 from inspector.binaries.addresses import place
 from inspector.debugger.dap.line_calls import line_calls
@@ -70,3 +71,34 @@ def test_the_functions_of_a_line(text: str, tmp_path: Path) -> None:
     assert not any(isinstance(symbol, Unknown) for symbol in symbols)
     assert {str(symbol).lstrip("_") for symbol in symbols} == LINES[text]
     assert not Lazy.ran and "atoi" not in NAMES["lib"].__dict__
+
+
+UFUNC = r"""
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <numpy/ufuncobject.h>
+static void squared(char **at, const npy_intp *count, const npy_intp *step, void *unused) {
+    for (npy_intp i = 0; i < count[0]; i++) {
+        double x = *(double *)(at[0] + i * step[0]);
+        *(double *)(at[1] + i * step[1]) = x * x;
+    }
+}
+static PyUFuncGenericFunction loops[] = {squared};
+static const char types[] = {NPY_DOUBLE, NPY_DOUBLE};
+static void *none[] = {NULL};
+static PyObject *made(PyObject *self, PyObject *unused) {
+    import_array();
+    import_umath();
+    return PyUFunc_FromFuncAndData(loops, none, types, 1, 1, 1, PyUFunc_None, "squared", "", 0);
+}
+"""
+
+
+def test_a_ufunc_of_another_library_is_entered_in_its_own_loop(tmp_path: Path) -> None:
+    """NumPy's own function that calls the loop has no lines."""
+    ufunc = specimens.build("looped", UFUNC, flags=(f"-I{numpy.get_include()}",)).made()
+    path = tmp_path / "line.py"
+    path.write_text("ufunc(3.0)")
+    told = json.loads(line_calls(str(path), 1, ({"ufunc": ufunc}, vars(builtins))))
+    assert [place(entry["address"]).symbol for entry in told["entries"]] == ["squared"]
+    assert ufunc(3.0) == 9.0

@@ -2,13 +2,15 @@
 
 # SPDX-License-Identifier: MIT
 import os
+import random
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
-from debugged import until
+from debugged import SOAK, until
 from panel import Message, Panel, idle, kernel
 
 from inspector.debugger import healing
@@ -162,13 +164,16 @@ def test_the_filter_of_crashes_stops_a_cell_that_dies_in_c(panel: Panel) -> None
     assert places(panel.stack())[0][0].startswith("__memset")
 
 
+ROUNDS = int(os.environ.get("INSPECTOR_ROUNDS") or (100 if SOAK else 1))
 ENDS = ["kill gdb", "stop gdb", "stop the front", "interrupt", "restart", "kill the front", "kill the kernel"]
 
 
+@pytest.mark.parametrize("round_", range(ROUNDS))
 @pytest.mark.parametrize("how", ENDS)
-def test_a_stop_in_c_ends(panel: Panel, how: str) -> None:
+def test_a_stop_in_c_ends(panel: Panel, how: str, round_: int) -> None:
     number, _ = stopped_in_c(panel)
     kernel_pid = pid(panel)
+    time.sleep(random.Random(f"{how} {round_}").uniform(0, 0.3) if round_ else 0)
     if how == "interrupt":
         panel.manager.interrupt_kernel()
         assert any("KeyboardInterrupt" in str(one["content"]) for one in panel.done(number))
