@@ -203,7 +203,7 @@ def _of_instance(value: Any, depth: int) -> Iterator[Entry]:
 def _own_loops(value: Any) -> list[int]:
     """The loops of a ufunc that another library than NumPy made; [] for other objects."""
     kind, at = type(value), id(value)
-    if (kind.__module__, kind.__name__) != ("numpy", "ufunc"):
+    if type(kind) is not type or (kind.__module__, kind.__name__) != ("numpy", "ufunc"):
         return []
     rows, count = _word(at + _LOOPS), ctypes.c_int.from_address(at + _LOOPS + 16).value
     loops = [_word(rows + 8 * i) for i in range(count if rows and count <= _LOOPS_MAX else 0)]
