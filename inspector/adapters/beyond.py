@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from inspector.facts.record import dataclass
 
+MOST_UNTRAVERSED = 1_000
+"""References of a C struct that are followed for a card; a hash table has millions, to keys of others."""
 ODD = 1
 """Set in the address of what is no Python object: such addresses are even."""
 
@@ -45,11 +47,14 @@ class Beyond:
         self.add(Counted(owner, 0, 0, "", (0, 0), (address | ODD,)))
         self.add(Counted(address | ODD, 1, size, kind, (address, address + size), ()))
 
-    def named(self, *, by_cpp: bool = False) -> list[Any]:
-        """The Python objects that rows own, with references; `by_cpp`: only those that C++ owns."""
+    def named(self, *, by_cpp: bool = False, besides: Collection[int] = ()) -> list[Any]:
+        """The Python objects that rows own, with references.
+
+        `by_cpp`: only those that C++ owns, and a few of `besides`, objects without a tp_traverse.
+        """
         import ctypes  # a process without such objects does not load it
 
-        rows = (row for row in self.rows.values() if row.address & ODD or not by_cpp)
+        rows = (row for row in self.rows.values() if row.address & ODD or not by_cpp or _few(row, besides))
         owned = {address for row in rows for address in row.owns if not address & ODD}
         return [ctypes.cast(address, ctypes.py_object).value for address in owned]
 
@@ -68,3 +73,7 @@ class Beyond:
             objects, size = found.get(row.kind, (0, 0))
             found[row.kind] = objects + 1, size + row.own_bytes
         return [(kind, *both) for kind, both in found.items()]
+
+
+def _few(row: Counted, besides: Collection[int]) -> bool:
+    return row.address in besides and len(row.owns) <= MOST_UNTRAVERSED

@@ -11,6 +11,8 @@ from typing import Any
 
 _HEAP_TYPE = 1 << 9
 """Py_TPFLAGS_HEAPTYPE (c-api/typeobj): its instances hold a reference to it (What's New 3.9, bpo-35810)."""
+HAVE_GC = 1 << 14
+"""Py_TPFLAGS_HAVE_GC (Include/object.h)."""
 _FLAGS = type.__dict__["__flags__"].__get__
 _BASIC_SIZE = type.__dict__["__basicsize__"].__get__
 _NAME = type.__dict__["__name__"].__get__

@@ -226,7 +226,7 @@ def test_a_few_rows_of_a_frame_of_texts_say_what_they_keep(pa: Any) -> None:
     (said,) = (
         row.text for row in inspector.inspect(few, name="few").answers.rows if row.slug == "keeps-buffer"
     )
-    assert said.startswith("Shows ") and said.endswith(" of them stay."), said
+    assert said.startswith("Shows ") and said.endswith(" that it keeps stay."), said
     kept = inspector.inspect(few, name="few").materialization.retained_bytes
     before = pa.total_allocated_bytes()
     del frame
@@ -242,6 +242,6 @@ def test_a_slice_in_a_container_says_that_the_array_beneath_stays(pa: Any) -> No
     held = (pa.array(np.ones(1_000_000))[:10],)
     refs = sys.getrefcount(held[0])
     told = inspector.inspect(held, name="held").answers.rows[0].text
-    assert told.endswith("While it lives, 8.0 MB more stay, which its arrays keep and do not show."), told
+    assert told.endswith("Of that its arrays keep 8.0 MB which they do not show."), told
     now = sys.getrefcount(held[0])
     assert now == refs

@@ -199,7 +199,7 @@ def test_what_graphs_keep_is_told_once() -> None:
     """The parameters, which the model's name keeps as well, made what is kept more than what goes."""
     made = model()
     rows = [(made(torch.randn(500, 300)) ** 2).sum() for _ in range(3)]
-    assert "5.4 MB of saved activations" in (text := said(rows)) and "more stay" not in text
+    assert "5.4 MB of saved activations" in (text := said(rows)) and "do not show" not in text
 
 
 def test_a_used_graph_says_so() -> None:

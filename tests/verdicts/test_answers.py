@@ -125,14 +125,24 @@ def test_views_in_a_container_count_their_bytes_once() -> None:
 
 
 def test_a_container_of_views_says_what_they_keep() -> None:
-    """Views of what has a place beside them, or that miss little of it, keep nothing that is worth a word."""
+    """Views of what has a place beside them, or that miss little of it, keep nothing worth a word."""
     x = np.ones((1_000, 100))
-    kept = r"\d\.\d kB in all, .* While it lives, 79\d kB more stay, which its arrays keep and do not show\."
+    kept = r"80\d kB in all, .* Of that its arrays keep 79\d kB which they do not show\."
     for held in ([x[3], x[5:9]], {"k": x[:, 0]}):
         views = "Its 2 arrays are views of one ndarray of 800 kB. " if len(held) == 2 else ""
         assert re.fullmatch(views + kept, texts(inspector.inspect(held))[0])
-    for held in ([x, x[3]], [x[1:]], [x[500:]]):
-        assert "While" not in texts(inspector.inspect(held))[0]
+    assert "Of that its arrays keep 400 kB" in texts(inspector.inspect([x[500:]]))[0]
+    for held in ([x, x[3]], [x[1:]]):
+        assert "Of that" not in texts(inspector.inspect(held))[0]
+
+
+def test_texts_are_no_arrays_and_iterators_weigh_their_array() -> None:
+    """All bytes were counted, told as "more than", in arrays; of a flat iterator's holder 2.9 kB of 1 MB."""
+    held = {n: bytes(100) for n in range(5_000)}
+    told, rows = texts(inspector.inspect(held))[0], texts(inspector.inspect({"a": [b"x" * 5_000] * 9}))[0]
+    assert re.fullmatch(r"\d+ kB in all\.", told) and "array" not in rows
+    each = inspector.inspect(np.ndenumerate(np.ones(125_000)))
+    assert texts(each)[0].startswith("1.0 MB in all"), texts(each)
 
 
 def test_a_large_container_is_counted_whole_or_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

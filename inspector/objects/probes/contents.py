@@ -34,6 +34,7 @@ from inspector.objects.reach.reached import (
     blocks_of,
     distinct,
     has_blocks,
+    is_bytes,
     kept_behind,
     piece_of,
     walked,
@@ -54,7 +55,6 @@ _STEPS: Final = ("base", "_base", "obj")
 """How NumPy, PyTorch and a memoryview name what a view is of."""
 _KEYED: Final = (list, tuple, dict)
 _PLAIN: Final = (int, float, complex, str, bytes, bytearray, bool, type(None), dict, list, tuple)
-_BYTES: Final = (bytes, bytearray)
 
 
 def contents(subject: _native.Subject) -> Contents | None:
@@ -84,7 +84,7 @@ def contents(subject: _native.Subject) -> Contents | None:
     if not has_frames and not rows[-1][2]:  # a value leads back to it, and had all that it holds
         weighed, _, _ = walked(roots[:-1], (x, *stops), once=True)
     held, shown = [one for row in rows for one in row[3]], _Shown()
-    arrays = [one for one in held if not any(type(one) is kind for kind in _BYTES)]
+    arrays = [one for one in held if _is_array(type(one))]
     own = 0 if has_frames else _native.names({"x": subject})[0][4]
     inner = {adapter.library for kind in kinds if has_blocks(kind) and (adapter := adapter_of(kind))}
     opaque = [kind for kind in kinds if is_opaque(kind) and full_name(kind).partition(".")[0] not in inner]
@@ -172,8 +172,12 @@ def _items(
         one = values[at]
         places = keys[one.address]
         place = places[0] if type(places[0]) is Place else f"[{_key(places[0])}]"
-        what, arrays = _what(one.get()), len(rows[at][3])
+        what, arrays = _what(one.get()), sum(_is_array(type(each)) for each in rows[at][3])
         yield Item(place, what, weights[at], Address(one.address), len(places), arrays=arrays)
+
+
+def _is_array(kind: type) -> bool:
+    return has_blocks(kind) and not is_bytes(kind)
 
 
 def _key(key: Any) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from inspector import _native
-from inspector.adapters.base import type_module, type_name
+from inspector.adapters.base import Elements, type_module, type_name
 from inspector.adapters.registry import adapter_of, problems
 from inspector.adapters.told import DERIVED, of_type
 from inspector.facts.materialization import (
@@ -17,13 +17,17 @@ from inspector.facts.materialization import (
     Residency,
 )
 from inspector.facts.unknown import Unknown
+from inspector.objects.classes import HAVE_GC, type_flags
 from inspector.objects.layers.dangers import dangers
 from inspector.objects.layers.headline import headline
 from inspector.objects.layers.pages import residency
 from inspector.objects.layers.plain import plain
 from inspector.objects.layers.stack import Stack, retained_bytes, stack
+from inspector.objects.reach.reached import reached
 
 STRIP_CELLS = 48
+LEAST_MORE_BYTES: Final = 65_536
+"""Structs, dicts and a few objects beside the bytes are not counted."""
 _KINDS: Final = ("private", "zero_page", "file", "shared", "swapped", "absent")
 
 
@@ -35,14 +39,15 @@ def materialization(subject: _native.Subject, kept: int | Unknown | None = None)
     x = subject.get()
     adapter = adapter_of(type(x))
     told = adapter or (None if _broken(type(x)) else plain(type(x)))
-    return _opaque(x) if told is None else _of_stack(x, stack(x, told), kept)
+    return _opaque(x) if told is None else _of_stack(subject, stack(x, told), kept)
 
 
-def _of_stack(x: Any, of: Stack, kept: int | Unknown | None) -> Materialization:
+def _of_stack(subject: _native.Subject, of: Stack, kept: int | Unknown | None) -> Materialization:
     pages = residency(of.spans, STRIP_CELLS, of.places)
-    derived = of.told.retained_bytes is DERIVED
-    if kept is None:
-        kept = retained_bytes(x, of) if derived else of.told.retained_bytes
+    own = of.told.retained_bytes if kept is None else kept
+    if kept is None and own is DERIVED:
+        own = retained_bytes(subject.get(), of)
+        kept = _whole(subject, of.blocks, own) if of.blocks else own
     layers = tuple(_resident(layer, of, pages) for layer in of.layers)
     amounts = _amounts(of, pages)
     return Materialization(
@@ -50,13 +55,24 @@ def _of_stack(x: Any, of: Stack, kept: int | Unknown | None) -> Materialization:
         layers=(*layers, *_pages_layer(of, pages)),
         layers_left_out=of.left_out,
         logical_bytes=_logical(of),
-        retained_bytes=kept,
+        retained_bytes=own if kept is None else kept,
         **amounts,
         waits_for=of.told.waits_for,
         materialized_by=of.told.materialized_by,
-        findings=tuple(dangers(of, kept)),
+        findings=tuple(dangers(of, own)),
         in_words=of.told.in_words,
     )
+
+
+def _whole(subject: _native.Subject, blocks: tuple[Elements, ...], own: int) -> int:
+    """`own`, or bytes of all that it reaches: a table's index, its hash table, objects that elements are.
+
+    Numbers without a tp_traverse keep what their holders have.
+    """
+    if all(block.numeric for block in blocks) and not type_flags(type(subject.get())) & HAVE_GC:
+        return own
+    (found,), is_all = reached((subject,))
+    return found.whole_bytes if is_all and found.whole_bytes >= own + LEAST_MORE_BYTES else own
 
 
 def _resident(layer: Layer, of: Stack, pages: Residency | Unknown) -> Layer:

@@ -14,7 +14,7 @@ from inspector import _native
 from inspector.adapters.futures_pending import FuturesPending, has_ended, outcome
 from inspector.adapters.iterators import ITERATORS
 from inspector.adapters.registry import adapter_of
-from inspector.objects.classes import full_name, is_heap_type, type_bases, type_flags
+from inspector.objects.classes import HAVE_GC, full_name, is_heap_type, type_bases, type_flags
 from inspector.objects.layers.plain import INSTANCES, plain
 from inspector.objects.reach.attributes import (
     READS_ATTRIBUTES,
@@ -50,8 +50,6 @@ _KEEPERS: Final = (*_PAUSED, types.FrameType, type(functools.lru_cache(abs)), *I
 """Types with an adapter of the language, which tells their state and not what they hold."""
 _OF_OBJECTS: Final = ("scipy.sparse._dok.dok_matrix", "scipy.sparse._dok.dok_array")
 """Types with an adapter whose elements are Python objects, in a dict."""
-_HAVE_GC: Final = 1 << 14
-"""Py_TPFLAGS_HAVE_GC (Include/object.h)."""
 _HAVE_VECTORCALL: Final = 1 << 11
 _METHOD_DESCRIPTOR: Final = 1 << 17
 _ARGS: Final = vars(BaseException)["args"]
@@ -138,7 +136,7 @@ def is_container(kind: type) -> bool:
 
 def is_of_c(kind: type) -> bool:
     """Whether it is a type of C, or a class over one, that no adapter knows and whose `tp_traverse` tells."""
-    if not READS_ATTRIBUTES or not type_flags(kind) & _HAVE_GC or adapter_of(kind) is not None:
+    if not READS_ATTRIBUTES or not type_flags(kind) & HAVE_GC or adapter_of(kind) is not None:
         return False
     name = full_name(kind)
     if any(base is one for base in type_bases(kind) for one in (type, types.ModuleType, *_CONTAINERS)):

@@ -9,6 +9,7 @@ from inspector.adapters.base import Adapter, Elements, type_attribute
 from inspector.adapters.beyond import Beyond
 from inspector.adapters.registry import adapter_of
 from inspector.facts.record import dataclass
+from inspector.objects.classes import HAVE_GC, type_flags
 from inspector.objects.layouts.overlap import Nested, TooLong, common_bytes, merged, nested
 
 MOST_OBJECTS: Final = 3_000_000
@@ -40,6 +41,11 @@ class Reached:
         """Of all of it, each once; of an array or a table the bytes that it shows."""
         return self.own_bytes + distinct(list(map(piece_of, self.blocks)))
 
+    @property
+    def whole_bytes(self) -> int:
+        """Of all of it and what stays behind it, each once."""
+        return self.own_bytes + distinct(list(map(piece_of, (*self.blocks, *self.behind))))
+
 
 def reached(roots: Sequence[_native.Subject], stops: tuple[Any, ...] = ()) -> tuple[list[Reached], bool]:
     """(what each root reaches, whether that is all). Walks end at modules, code, and the objects `stops`."""
@@ -55,11 +61,16 @@ def walked(
     It is not all where more arrays were met than are asked for their blocks.
     """
     found = _native.reached(tuple(roots), stops, (), MOST_OBJECTS, 0, once)
-    if leaves := tuple(kind for kind in found[1] if has_blocks(kind)):
+    if leaves := tuple(kind for kind in found[1] if has_blocks(kind) or owns_untraversed(kind)):
         rows, _, complete = _native.reached(tuple(roots), stops, leaves, MOST_OBJECTS, MOST_ARRAYS, once)
         asked = sum(len(held) + len(behind) for *_, held, behind in rows)
-        return rows, found[1], complete and asked < MOST_ARRAYS
+        return rows, found[1], complete and (asked < MOST_ARRAYS or all(map(is_bytes, leaves)))
     return found
+
+
+def is_bytes(kind: type) -> bool:
+    """Whether the bytes of such objects are their own, so that their size has all of them."""
+    return kind is bytes or kind is bytearray
 
 
 def _row(own: int, fresh: int, _: int, held: list[Any], behind: list[Any]) -> Reached:
@@ -72,8 +83,8 @@ def kept_behind(held: Sequence[Any], behind: Sequence[Any]) -> Iterator[Elements
     yield from _kept_by_cpp([*held, *behind])
 
 
-def _kept_by_cpp(held: Iterable[Any]) -> Iterator[Elements]:
-    """The blocks that C++ keeps for arrays: their storages, and those of the graph behind them."""
+def _kept_by_cpp(held: Collection[Any]) -> Iterator[Elements]:
+    """The blocks that C and C++ keep for arrays: their storages, and those of the graph behind them."""
     found = Beyond()
     for one in held:
         if (adapter := adapter_of(type(one))) is not None:
@@ -83,7 +94,8 @@ def _kept_by_cpp(held: Iterable[Any]) -> Iterator[Elements]:
         if stop > start:
             yield Elements("struct fields", start, (stop - start,), (1,), 1, "uint8", "B", False, row.kind)
     if found.rows:
-        yield from blocks_of(found.named(by_cpp=True))
+        untraversed = {id(one) for one in held if owns_untraversed(type(one))}
+        yield from blocks_of(found.named(by_cpp=True, besides=untraversed))
 
 
 def blocks_of(arrays: Iterable[Any]) -> Iterator[Elements]:
@@ -97,6 +109,14 @@ def has_blocks(kind: type) -> bool:
     """Whether an adapter may know blocks of bytes of such objects."""
     adapter = adapter_of(kind)
     return adapter is not None and type_attribute(type(adapter), "elements") is not Adapter.elements
+
+
+def owns_untraversed(kind: type) -> bool:
+    """Whether C structs of such objects own what only an adapter knows: no tp_traverse leads there."""
+    adapter = adapter_of(kind)
+    if adapter is None or type_flags(kind) & HAVE_GC:
+        return False
+    return type_attribute(type(adapter), "beyond") is not Adapter.beyond
 
 
 def distinct(pieces: Collection[Nested]) -> int:

@@ -40,7 +40,9 @@ def weight(facts: Facts) -> Iterator[Answer]:
         return
     kept = known(facts, "autograd")
     whole = number(kept.retained_bytes) if kept is not None else 0
-    total = max(found.size_bytes + held.bytes, whole)
+    behind = held.behind_bytes if held.complete and not whole else 0  # a graph's whole has it
+    shown = found.size_bytes + held.bytes
+    total = max(shown + behind, whole)
     inside = _inside(held, total) if held.complete else ""
     opaque = () if whole else held.opaque[:3]
     if opaque:
@@ -52,9 +54,8 @@ def weight(facts: Facts) -> Iterator[Answer]:
         text = (
             f"More than {size(total)} in all{inside}: {counted(held.objects, 'object')} inside were counted."
         )
-    if not whole and held.behind_bytes >= max(total, LEAST_BEHIND_BYTES):  # with a graph, the total has it
-        more = size(held.behind_bytes)
-        text += f" While it lives, {more} more stay, which its arrays keep and do not show."
+    if behind >= max(shown // 100, LEAST_BEHIND_BYTES):
+        text += f" Of that its arrays keep {size(behind)} which they do not show."
     alike = f"{said} " if (said := _one_for_all(held, found.length)) else ""
     yield answer("weight", f"{alike}{text}", "object.size_bytes", "contents.bytes", costs_bytes=total)
 

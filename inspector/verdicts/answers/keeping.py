@@ -25,6 +25,8 @@ from inspector.verdicts.answers.words import (
 
 Facts = Mapping[str, Any]
 MOST_NAMED = 3
+LEAST_MORE_BYTES = 65_536
+"""Of less that an array keeps besides what it shows nothing is said."""
 PICKLED_WHOLE = ("Tensor", "Parameter")
 """Bases in PyTorch that pickle writes with each view of them; of an array's view it writes the elements."""
 
@@ -80,8 +82,24 @@ def _larger_buffers(name: str, own: int, facts: Facts) -> Iterator[Answer]:
     counts_graph = known(facts, "autograd") is not None
     if not own or counts_graph or not is_much(own, whole, facts):
         return
-    text = f"Shows {size(own)} of larger buffers: while {called(name)} lives, all {size(whole)} of them stay."
+    text = f"Shows {size(own)}: while {called(name)} lives, all {size(whole)} that it keeps stay."
     yield answer("keeps-buffer", text, "materialization.retained_bytes", about=(name,), costs_bytes=whole)
+
+
+def in_all(facts: Facts) -> Iterator[Answer]:
+    """What an array or a table keeps, where that is more than it shows: objects, an index, a hash table."""
+    buffer, fact = known(facts, "buffer"), known(facts, "materialization")
+    if (
+        buffer is None
+        or fact is None
+        or any(known(facts, one) is not None for one in ("contents", "autograd"))
+    ):
+        return
+    base, whole = root(buffer), number(fact.retained_bytes)
+    shown = max(number(buffer.logical_bytes), number(base.bytes) if base is not None else 0)
+    if whole - shown >= LEAST_MORE_BYTES and whole >= 1.1 * shown and not _is_in_file(facts):
+        text = f"Keeps {size(whole)} in all."
+        yield answer("keeps-all", text, "materialization.retained_bytes", costs_bytes=whole)
 
 
 def is_much(own: int, whole: int, facts: Facts) -> bool:

@@ -9,7 +9,7 @@ from inspector.facts.finding import Finding
 from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.copying import c_code, copy_of
 from inspector.verdicts.answers.graph import graph
-from inspector.verdicts.answers.keeping import categories, exports, history, keeping, searched
+from inspector.verdicts.answers.keeping import categories, exports, history, in_all, keeping, searched
 from inspector.verdicts.answers.model import model
 from inspector.verdicts.answers.what import same_object, what
 from inspector.verdicts.answers.words import answer, code, known
@@ -44,6 +44,8 @@ def answers(name: str, facts: Facts) -> Answers:
     """What the facts of one object answer, the most important first."""
     said = [*model(name, facts), *graph(name, facts), *what(name, facts), *same_object(name, facts)]
     consequences = [*categories(name, facts), *writing(name, facts), *keeping(name, facts)]
+    if not any(one.slug.startswith("keeps-") for one in (*said, *consequences)):
+        consequences += in_all(facts)
     known_by = {one.slug for one in (*said, *consequences)}
     dangers = [found for found in _findings(facts) if not known_by & {*SAID_BY.get(found.slug, ())}]
     kept = [_danger(found, name, facts) for found in dangers if found.slug == "large-base"]
