@@ -460,6 +460,55 @@ def test_a_malloc_that_is_preloaded_is_named() -> None:
     assert "`malloc` is" not in printed("-c", "import inspector; print(inspector.memory().answers[0].text)")
 
 
+BUMP = """
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+static char *at, *stop;
+static char *room(size_t bytes, size_t align) {
+    char *found = (char *)(((uintptr_t)at + 16 + align - 1) / align * align);
+    if (!at || found + bytes > stop) {
+        size_t all = bytes + align + (32 << 20);
+        at = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        stop = at + all;
+        found = (char *)(((uintptr_t)at + 16 + align - 1) / align * align);
+    }
+    ((size_t *)found)[-1] = bytes;
+    at = found + bytes;
+    return found;
+}
+static char *taken(size_t bytes, size_t align) {
+    static volatile int busy;
+    while (__sync_lock_test_and_set(&busy, 1)) {}
+    char *found = room(bytes, align < 16 ? 16 : align);
+    __sync_lock_release(&busy);
+    return found;
+}
+void *malloc(size_t bytes) { return taken(bytes, 16); }
+void *calloc(size_t count, size_t bytes) { return taken(count * bytes, 16); }
+void free(void *block) { (void)block; }
+void *realloc(void *old, size_t bytes) {
+    void *found = taken(bytes, 16);
+    size_t had = old ? ((size_t *)old)[-1] : 0;
+    return had ? memcpy(found, old, had < bytes ? had : bytes) : found;
+}
+void *memalign(size_t align, size_t bytes) { return taken(bytes, align); }
+void *aligned_alloc(size_t align, size_t bytes) { return taken(bytes, align); }
+int posix_memalign(void **ret, size_t align, size_t bytes) { return *ret = taken(bytes, align), 0; }
+"""
+
+
+def test_memory_of_a_preloaded_malloc_is_not_told_as_pythons() -> None:
+    """ "73 MB is memory that libpython3.11.so mapped for itself" was told of jemalloc's blocks."""
+    preloaded = library("bump_malloc", BUMP)
+    program = "rows = [{'n': n, 's': str(n)} for n in range(100_000)]\n"
+    found = told(program, LD_PRELOAD=str(preloaded), PYTHONMALLOC="malloc")
+    adds_up(found)
+    assert found["parts"]["objects"]["dict"] > 100_000 * 184
+    assert set(found["parts"]["mapped"]) == {preloaded.name}, found["parts"]["mapped"]
+
+
 @pytest.mark.libraries
 def test_the_loader_owns_no_memory() -> None:
     """Its words lead to the threads and modules of all."""

@@ -26,6 +26,8 @@ MOST_PARTS: Final = 200
 """Parts of a row; the rest is one more."""
 CLEARLY: Final = 10
 """Words that lead to an owner, for each that leads elsewhere by chance: libbz2's table holds such numbers."""
+PYTHONS: Final = ("libpython", "python")
+"""How the file that holds Python begins."""
 _PYTHON, _GLIBC = "Python's allocator", "glibc's malloc"
 _OTHERS: Final = "smaller blocks that are no objects, and rounding"
 _OF_R: Final = "vectors and cells, live or not yet collected"
@@ -106,7 +108,8 @@ def accounted(pid: int = 0) -> tuple[Account, list[tuple[_native.Subject, int]]]
         del blocks
     else:
         found = _of_another(pid)
-    _fill(book, found, walked, os.getpid() if is_self else pid)
+    malloc = _other_malloc() if is_self else ""
+    _fill(book, found, walked, os.getpid() if is_self else pid, malloc)
     made = Account(
         os.getpid() if is_self else pid,
         is_self,
@@ -116,7 +119,7 @@ def accounted(pid: int = 0) -> tuple[Account, list[tuple[_native.Subject, int]]]
         book.rows(),
         time.monotonic_ns() - begin,
         pooled_bytes=sum(area.pooled for area in found),
-        malloc=_other_malloc() if is_self else "",
+        malloc=malloc,
     )
     if not walked:
         return made, []
@@ -162,13 +165,13 @@ def _of_another(pid: int) -> list[Area]:
     return found
 
 
-def _fill(book: _Book, found: list[Area], walked: Any, pid: int) -> None:
+def _fill(book: _Book, found: list[Area], walked: Any, pid: int, malloc: str) -> None:
     images = {area.path for area in found if "x" in area.permissions and area.path.startswith("/")}
     rest = [area for area in found if not _simple(book, area, images)]
     if walked is None:
         _outside(book, rest, pid)
         return
-    _anonymous(book, rest, walked)
+    _anonymous(book, rest, walked, malloc)
 
 
 def _simple(book: _Book, area: Area, images: set[str]) -> bool:
@@ -255,8 +258,8 @@ def _stack_pointers(pid: int) -> list[int]:
     return found
 
 
-def _anonymous(book: _Book, rest: list[Area], walked: Any) -> None:
-    """Divide anonymous memory by what the walk in C found."""
+def _anonymous(book: _Book, rest: list[Area], walked: Any, malloc: str) -> None:
+    """Divide anonymous memory by what the walk in C found; `malloc`: whose blocks it cannot walk."""
     maps, gaps, small, large, buffers, _, pools, _ = walked
     total, starts = _Pieces(), [start for start, *_ in maps]
     inside: list[list[Area]] = [[] for _ in maps]
@@ -274,13 +277,14 @@ def _anonymous(book: _Book, rest: list[Area], walked: Any) -> None:
         total.proportional += sum(area.proportional for area in some)
     if not pools:  # PYTHONMALLOC=malloc: small objects are blocks of malloc
         total.move_objects(sum(row[2] for row in small))
-    total.enter(book, by_name([*small, *large]), buffers, _owned(gaps, maps))
+    total.enter(book, by_name([*small, *large]), buffers, _owned(gaps, maps, malloc))
 
 
-def _owned(gaps: list[Gap], maps: list[Map]) -> list[Gap]:
+def _owned(gaps: list[Gap], maps: list[Map], malloc: str = "") -> list[Gap]:
     """The gaps; those of a mapping that one library alone uses are that library's.
 
     Alone: no block of another allocator lies there, and few words of other libraries' data point there.
+    Of the rest `malloc` gave blocks to those whose words point there; Python maps nothing but its arenas.
     """
     pools = [row for row in maps if not any(row[2][:1] + row[2][2:8] + row[2][9:])]
     starts = [start for start, *_ in pools]
@@ -290,8 +294,13 @@ def _owned(gaps: list[Gap], maps: list[Map]) -> list[Gap]:
         if gap[3] and at >= 0:
             words[at][gap[3]] += gap[4]
     alone = [best if (best := _most(some)) and _clearly(some, best) else "" for some in words]
+    if malloc:
+        alone = ["" if _short(one).startswith(PYTHONS) else one for one in alone]
     names = [alone[at] if at >= 0 else "" for at in places]
-    return [(*gap[:3], name or gap[3], gap[4]) for gap, name in zip(gaps, names, strict=True)]
+    return [
+        (*gap[:3], name or (gap[3] and malloc) or gap[3], gap[4])
+        for gap, name in zip(gaps, names, strict=True)
+    ]
 
 
 def _at(starts: list[int], maps: list[Map], address: int) -> int:
@@ -335,10 +344,12 @@ class _Pieces:
         self.resident += resident
 
     def move_objects(self, size: int) -> None:
-        """Blocks of malloc are objects, as many as their own bytes say."""
+        """Blocks of malloc are objects, as many as their own bytes say; another malloc's lie in gaps."""
         moved = min(self.sums[2], size)
-        self.sums[0] += moved
+        unwalked = min(self.gaps, size - moved)
+        self.sums[0] += moved + unwalked
         self.sums[2] -= moved
+        self.gaps -= unwalked
 
     def enter(self, book: _Book, rows: Any, buffers: Any, gaps: Any) -> None:
         """Write the sums into the book, with their parts."""
