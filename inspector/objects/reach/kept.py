@@ -2,8 +2,11 @@
 
 # SPDX-License-Identifier: MIT
 import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any, Final
 
 from inspector._native import Subject
@@ -58,24 +61,55 @@ def title(kind: type, blocks: tuple[Elements, ...]) -> str:
 
 
 class Union:
-    """Bytes that were counted already: solid spans, and strided pieces between them."""
+    """Bytes that were counted already: solid spans, in order, and strided pieces between them."""
 
     def __init__(self, pieces: Sequence[Nested]) -> None:
         self.spans: Spans = merged([(piece.start, piece.stop) for piece in pieces if not piece.axes])
-        self.strided = [piece for piece in set(pieces) if piece.axes]
+        self.strided = [piece for piece in set(pieces) if piece.axes and not self._has(piece)]
 
     def add(self, spans: Spans) -> int:
         """Count these too; return how many bytes were not counted before."""
-        if not spans:
-            return 0
-        after = merged([*self.spans, *spans])
-        grown = _bytes(after) - _bytes(self.spans)
-        if grown:
-            met = [piece for piece in self.strided if _within(piece, after)]
-            grown -= sum(piece.bytes for piece in met if not _within(piece, self.spans))
+        grown = sum(self._join(start, stop) for start, stop in spans if start < stop)
+        if grown and self.strided:
+            met = {piece for piece in self.strided if self._has(piece)}
+            grown -= sum(piece.bytes for piece in met)
             self.strided = [piece for piece in self.strided if piece not in met]
-        self.spans = after
         return max(grown, 0)
+
+    def _join(self, start: int, stop: int) -> int:
+        """Take a span in; return how many of its bytes are new."""
+        low = bisect_left(self.spans, start, key=itemgetter(1))
+        high = bisect_right(self.spans, stop, key=itemgetter(0))
+        met = self.spans[low:high]
+        whole = (min(start, met[0][0]), max(stop, met[-1][1])) if met else (start, stop)
+        self.spans[low:high] = [whole]
+        return whole[1] - whole[0] - _bytes(met)
+
+    def _has(self, piece: Nested) -> bool:
+        at = bisect_right(self.spans, piece.start, key=itemgetter(0)) - 1
+        return at >= 0 and piece.stop <= self.spans[at][1]
+
+
+class _Others:
+    """What besides the history keeps spans of memory, in their order."""
+
+    def __init__(self, found: Sequence[tuple[Root, Reached]]) -> None:
+        places = (({"traceback": LAST_TRACEBACK}.get(root.by, root.place), root, of) for root, of in found)
+        rows = [(*span, name) for name, root, of in places if root.by != "history" for span in _spans(of)]
+        self.rows = sorted(rows)
+        self.furthest = [*accumulate((stop for _, stop, _ in self.rows), max)]
+        """Where the spans up to this one end at most: none before it reaches further."""
+
+    def of(self, spans: Spans) -> tuple[str, ...]:
+        """The places that keep bytes of these."""
+        found = dict[str, None]()
+        for start, stop in spans:
+            at = bisect_left(self.rows, stop, key=itemgetter(0)) - 1
+            while at >= 0 and self.furthest[at] > start:
+                if self.rows[at][1] > start:
+                    found[self.rows[at][2]] = None
+                at -= 1
+        return (*sorted(found),)
 
 
 def more_behind(found: Sequence[Reached]) -> list[int]:
@@ -88,22 +122,18 @@ def _bytes(spans: Spans) -> int:
     return sum(stop - start for start, stop in spans)
 
 
-def _within(piece: Nested, spans: Spans) -> bool:
-    return any(start <= piece.start and piece.stop <= stop for start, stop in spans)
-
-
 def with_kept(
     fact: Namespace, pieces: Sequence[Nested], object_bytes: int, found: Sequence[tuple[Root, Reached]]
 ) -> Namespace:
     """The fact with what is kept beyond its names. `pieces`, `object_bytes`: what the names hold."""
-    union, rows, objects = Union(pieces), list[Beyond](), 0
+    union, rows, objects, others = Union(pieces), list[Beyond](), 0, _Others(found)
     named = object_bytes + _resident([(piece.start, piece.stop) for piece in pieces])
     for root, of in found:
         blocks = (*of.blocks, *of.behind)
         grown = union.add([(block.range.start, block.range.stop) for block in blocks]) + of.fresh_bytes
         objects += of.fresh_bytes
         if grown:
-            also = tuple(_also(root, of, found))
+            also = others.of(_spans(of)) if root.by == "history" else ()
             rows.append(Beyond(root.place, _named(root), grown, root.by, root.why, root.do, also))
     whole = [*union.spans, *((piece.start, piece.stop) for piece in pieces)]
     return replace(
@@ -114,23 +144,6 @@ def with_kept(
         kept_ram_bytes=objects + object_bytes + _resident(whole) - named,
         rss_bytes=resident_bytes(),
     )
-
-
-def _also(root: Root, of: Reached, found: Sequence[tuple[Root, Reached]]) -> Iterator[str]:
-    """What else keeps bytes of an entry of the history: it does not free them alone."""
-    if root.by != "history":
-        return
-    own = merged(_spans(of))
-    said = set[str]()
-    for other, one in found:
-        where = {"base": other.place, "module": other.place, "traceback": LAST_TRACEBACK}.get(other.by, "")
-        if where and where not in said and _meet(own, merged(_spans(one))):
-            said.add(where)
-            yield where
-
-
-def _meet(some: Spans, others: Spans) -> bool:
-    return _bytes(some) + _bytes(others) > _bytes(merged([*some, *others]))
 
 
 def _spans(of: Reached) -> Spans:
