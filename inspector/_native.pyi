@@ -919,6 +919,9 @@ def growth_begin(mean: float, borrows: bool = False, /) -> tuple[int, int, int]:
     in any interpreter but the main one.
     """
 
+def growth_widen() -> None:
+    """Hook the libraries that were loaded since growth_begin; without a block it does nothing."""
+
 def growth_end() -> tuple[int, int]:
     """Restore all hooks, keep what was sampled: (slots restored, slots that are another tracer's now)."""
 

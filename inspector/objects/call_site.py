@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from itertools import islice
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,9 @@ _OTHERS = (
     "/reticulate/python/",
 )
 _INSTALLED_IN = __file__.rpartition("inspector/objects/")[0]
-_OWN = (f"{_INSTALLED_IN}inspector/", f"{_INSTALLED_IN}magics/")
-"""The tool's own code: in a checkout where it is installed in place."""
+_COMMAND = f"{sys.executable.rpartition('/')[0]}/inspector"
+_OWN = (f"{_INSTALLED_IN}inspector/", f"{_INSTALLED_IN}magics/", _COMMAND)
+"""The tool's own code: in a checkout where it is installed in place; the script that starts it."""
 
 
 def is_users(file: str) -> bool:

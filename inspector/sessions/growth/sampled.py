@@ -23,6 +23,7 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.call_site import is_users
 from inspector.objects.layers.pages import resident_bytes
 from inspector.objects.probes.account import accounted
+from inspector.tracing.arm.imports import ImportWatch, LoadWatch
 from inspector.tracing.events.code_places import NOWHERE, of_code
 
 SAMPLE_BYTES: Final = 1 << 19
@@ -55,6 +56,7 @@ class Sampled:
         self._borrows, self._named = borrows, named  # where references are counted: it takes none
         self._cells = cells or {}
         self._resident = resident_bytes()
+        self._imports, self._loads = ImportWatch(self._widen), LoadWatch(self._widen)
         self._is_open = False
         self._has_samples = False
 
@@ -62,10 +64,20 @@ class Sampled:
         with suppress(RuntimeError):  # another one is open, or this is a sub-interpreter
             _native.growth_begin(SAMPLE_BYTES, self._borrows)
             self._is_open = True
+            self._imports.begin()
+            self._loads.widen()
         return self
+
+    def _widen(self) -> None:
+        """What was loaded meanwhile is hooked too."""
+        with suppress(RuntimeError):
+            _native.growth_widen()
+        self._loads.widen()
 
     def __exit__(self, *raised: object) -> None:
         if self._is_open:
+            self._imports.end()
+            self._loads.end()
             _native.growth_end()
             self._is_open, self._has_samples = False, True
 

@@ -13,8 +13,20 @@ static int is_allowed(double mean) {
     return 1;
 }
 
+// Hooks the libraries that are loaded by now; a second time only those that came since.
+static int widen(got_outcome *patched, int *pools) {
+    got_source_find_addresses(&growth_source);
+    growth_foreign_find();
+    if (got_patch(GOT_GROWTH, GOT_RECORD, NULL, patched) < 0) {
+        return -1;
+    }
+    *pools = growth_pools_arm();
+    return 0;
+}
+
 static PyObject *growth_begin(PyObject *module, PyObject *args) {
     got_outcome patched;
+    int pools;
     double wanted;
     int borrows = 0;
     if (!PyArg_ParseTuple(args, "d|p", &wanted, &borrows) || !is_allowed(wanted) || growth_sites_init() < 0) {
@@ -22,15 +34,21 @@ static PyObject *growth_begin(PyObject *module, PyObject *args) {
     }
     growth_borrows = borrows;
     growth_start(wanted);
-    got_source_find_addresses(&growth_source);
-    growth_foreign_find();
-    if (got_patch(GOT_GROWTH, GOT_RECORD, NULL, &patched) < 0) {
+    if (widen(&patched, &pools) < 0) {
         return NULL;
     }
     growth_domains_arm();
-    int pools = growth_pools_arm();
     growth_open = 1;
     return Py_BuildValue("(IIi)", patched.stored, patched.failed + patched.no_room, pools);
+}
+
+static PyObject *growth_widen(PyObject *module, PyObject *unused) {
+    got_outcome patched;
+    int pools;
+    if (growth_open && widen(&patched, &pools) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
 }
 
 static PyObject *growth_end(PyObject *module, PyObject *unused) {
@@ -57,6 +75,7 @@ int growth_exec(PyObject *module) {
     return names_add(module, "GROWTH_FUNCTIONS", names, GROWTH_FUNCTIONS) < 0
                ? -1
                : ADD_FUNCTIONS(module, {"growth_begin", growth_begin, METH_VARARGS, NULL},
+                               {"growth_widen", growth_widen, METH_NOARGS, NULL},
                                {"growth_end", growth_end, METH_NOARGS, NULL},
                                {"growth_forget", growth_forget, METH_NOARGS, NULL});
 }
