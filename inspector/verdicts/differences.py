@@ -134,9 +134,15 @@ def _gone(rows: Sequence[NameChange], change: int) -> Answer:
 
 def _beside(bytes_: int, fact: Difference, named: int) -> Answer:
     text = f"The process grew by {size(bytes_)} that no name holds"
-    grew = _without(fact.grew, named)
+    grew = list(_without(fact.grew, named))
     if rows := [row for row in grew if row.bytes >= LEAST_SHARE * bytes_][:MOST_NAMED]:
-        text += f": {listed(map(_where, rows))}{_held_by(fact.holder)}."
+        less = sum(row.bytes for row in grew) - bytes_
+        elsewhere = (
+            f", and {size(less)} less elsewhere"
+            if less >= max(LEAST_GROWN_BYTES, LEAST_SHARE * bytes_)
+            else ""
+        )
+        text += f": {listed(map(_where, rows))}{elsewhere}{_held_by(fact.holder)}."
     else:
         text += f" ({_covered(fact)}); `%inspect` says what is kept beyond names."
     return answer(

@@ -7,15 +7,19 @@ import re
 import sys
 import time
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
 import inspector
+from inspector._native import Subject
+from inspector.adapters.base import Elements
 from inspector.api import namespace
 from inspector.facts.namespace import Row
-from inspector.objects.reach import globals
+from inspector.objects.reach import globals, kept
+from inspector.objects.reach.reached import Reached
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 
@@ -227,3 +231,26 @@ def test_globals_of_the_users_modules_are_counted_and_named(tmp_path: Path) -> N
     assert "store.table" not in rows, "a name shows all of it"
     (said,) = (row.text for row in found.answers if row.slug == "kept-by-module")
     assert "`store.Pool.cache`" in said
+
+
+def test_bytes_that_are_counted_once_and_who_else_keeps_them() -> None:
+    """Against sets of addresses: in order, each span is looked up where it lies."""
+    random = Random(7)
+    spans = [(at, at + random.randrange(1, 60)) for at in (random.randrange(2_000) for _ in range(120))]
+    union, seen = kept.Union([]), set[int]()
+    for start, stop in spans:
+        new = set(range(start, stop)) - seen
+        assert union.add([(start, stop)]) == len(new)
+        seen |= new
+    rows = [
+        (kept.Root(Subject(None), f"m.g{n}", "module", ""), blocks(*span)) for n, span in enumerate(spans)
+    ]
+    others = kept._Others([*rows, (kept.Root(Subject(None), "Out[1]", "history", ""), blocks(0, 9_000))])
+    for start, stop in [(0, 5), (500, 530), (0, 9_000), (9_000, 9_100)]:
+        met = sorted(f"m.g{n}" for n, (low, high) in enumerate(spans) if low < stop and high > start)
+        assert list(others.of([(start, stop)])) == met
+
+
+def blocks(start: int, stop: int) -> Reached:
+    block = Elements("", start, (stop - start,), (1,), 1, "uint8", "B", False, "")
+    return Reached(0, 0, (block,), 1, ())

@@ -65,6 +65,15 @@ def test_where_it_grew_is_told_by_the_rows_of_the_account() -> None:
     )
 
 
+def test_what_became_less_elsewhere_is_told_with_what_grew_by_more_than_the_process() -> None:
+    """ "The process grew by 15 MB that no name holds: 40 MB more in blocks of C code" did not add up."""
+    fact = Difference(0, 0, 15_000_000, (), (), 0, grew=(Grown("blocks", 40_000_000, ""),))
+    assert next(answers(fact)).text == (
+        "The process grew by 15 MB that no name holds: 40 MB more in blocks of C code, "
+        "which no Python object is known to hold, and 25 MB less elsewhere."
+    )
+
+
 def test_a_holder_of_half_of_them_is_none() -> None:
     rows = (Grown("objects", 45_000_000, "str"),)
     for held, end in ((8, "; 8 of 8 new objects looked at are held by `Client._cache`."), (4, "(`str`).")):
