@@ -95,6 +95,8 @@ def in_all(facts: Facts) -> Iterator[Answer]:
         or any(known(facts, one) is not None for one in ("contents", "autograd"))
     ):
         return
+    if fact.waits_for:  # what it keeps until then is told
+        return
     base, whole = root(buffer), number(fact.retained_bytes)
     shown = max(number(buffer.logical_bytes), number(base.bytes) if base is not None else 0)
     if whole - shown >= LEAST_MORE_BYTES and whole >= 1.1 * shown and not _is_in_file(facts):
