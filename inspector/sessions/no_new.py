@@ -24,19 +24,20 @@ class NoNew:
         from inspector.objects.classes import full_name
 
         self._match = full_name(match) if isinstance(match, type) else match
-        self._kinds: dict[type, bool] = {}
-        self._before = frozenset[tuple[int, type]]()
+        self._kinds: dict[int, tuple[type, bool]] = {}
+        self._before = frozenset[tuple[int, int]]()
 
     def __enter__(self) -> NoNew:
         gc.collect()
-        self._before = frozenset((id(x), type(x)) for x in self._alive())
+        self._before = frozenset((id(x), id(type(x))) for x in self._alive())
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if kind is not None:
             return
         gc.collect()
-        new = {id(x): _native.Subject(x) for x in self._alive() if (id(x), type(x)) not in self._before}
+        alive = (x for x in self._alive() if (id(x), id(type(x))) not in self._before)
+        new = {id(x): _native.Subject(x) for x in alive}
         if new:
             raise _left(list(new.values()), self._match)
 
@@ -63,9 +64,9 @@ class NoNew:
         from inspector.objects.classes import full_name
 
         kind = type(x)
-        if kind not in self._kinds:
-            self._kinds[kind] = fnmatchcase(full_name(kind), self._match)
-        return self._kinds[kind]
+        if id(kind) not in self._kinds:
+            self._kinds[id(kind)] = (kind, fnmatchcase(full_name(kind), self._match))
+        return self._kinds[id(kind)][1]
 
 
 def no_new(match: str | type) -> NoNew:

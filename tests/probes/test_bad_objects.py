@@ -8,6 +8,7 @@ import pytest
 import inspector
 from inspector._native import Subject
 from inspector.facts.unknown import Unknown
+from inspector.objects.probes.held import held
 from inspector.objects.probes.object import details, object_
 from inspector.report import from_text
 from inspector.views.rows import Drawing
@@ -64,6 +65,22 @@ def test_the_card_is_drawn(bad, case, fingerprint):
     assert "\x1b" not in page + saved
     for shown in (text, page, saved):
         assert bad_objects.SECRET not in shown or case == "DeepTuple"
+
+
+@EVERY
+def test_its_graph_runs_none_of_its_code(bad, case):
+    held(Subject(bad.object))
+    assert user_code_ran() == ({}, [])
+
+
+def test_no_new_asks_no_metaclass():
+    """It asks the class of every object that is alive."""
+    kept = bad_objects.MetaEvil()
+    bad_objects.reset()
+    with inspector.no_new("nothing.has.this.name"):
+        pass
+    del kept
+    assert user_code_ran() == ({}, [])
 
 
 def test_an_object_in_its_own_finalizer(fingerprint):

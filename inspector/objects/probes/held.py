@@ -35,7 +35,7 @@ def held(subject: Subject) -> Step:
     found = referents((x,))
     if (kind is list or kind is tuple) and len(found) == len(x):  # empty places cannot be read
         return _step([(f"[{at}]", value, "item") for at, value in enumerate(x[:MOST])], len(x))
-    if kind in (set, frozenset):
+    if _native.exactly(x, set, frozenset):
         return _step([("", value, "item") for value in found[:MOST]], len(found))
     rows = [*_visited(kind, found), *_known(x, {id(value) for value in found})]
     return _step(rows[:MOST], len(rows))
