@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from inspector.faces.workflow import command
 from inspector.facts.amounts import counted
 from inspector.facts.leaks import Touch, Verdict
 
@@ -96,12 +97,5 @@ def annotations(rows: Sequence[Row]) -> Iterator[str]:
         number = row.source.partition(" ")[0].rpartition(":")[2]
         is_here = number.isdigit() and Path(row.path).is_relative_to(Path.cwd())
         path = os.path.relpath(row.path) if is_here else row.test.partition("::")[0]
-        line = f",line={number}" if is_here else ""
         text = f"{row.kind}: {', '.join(filter(None, row[1:4]))} ({row.test}): {row.cure}"
-        yield f"::error file={_escaped(path)}{line},title=inspector::{_escaped(text)}"
-
-
-def _escaped(text: str) -> str:
-    for code in "%\r\n":
-        text = text.replace(code, f"%{ord(code):02X}")
-    return text
+        yield command("error", path, int(number) if is_here else None, text)

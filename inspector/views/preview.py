@@ -32,6 +32,7 @@ def _row(row: Preview) -> Iterator[Line]:
         ("why", why, "dim"),
         ("avoid", row.avoid, "dim"),
         ("known", row.catalogue if found else "", "dim"),
+        ("tried", _not_tried(row), "dim"),
         ("state", row.materializes and f"it becomes {row.materializes}", "warn"),
         ("loses", _lost(row), "danger"),
     ):
@@ -48,6 +49,12 @@ def _verdict(row: Preview) -> tuple[Span, ...]:
         return text("shares the memory", "good")
     amount = "" if isinstance(row.copied_bytes, Unknown) else f" {size(row.copied_bytes)}"
     return text(f"copies{amount}", "warn")
+
+
+def _not_tried(row: Preview) -> str:
+    """Why the conversion was not tried: the library may be missing."""
+    why = row.losses.reason if isinstance(row.losses, Unknown) and row.found == "by rule" else ""
+    return f"no: {why.removeprefix('not tried: ')}" if why.startswith("not tried: ") else ""
 
 
 def _lost(row: Preview) -> str:

@@ -23,6 +23,7 @@ from inspector.objects.preview.features import features
 from inspector.report import from_text
 from inspector.sessions import preview
 from inspector.verdicts.rules import RULES, ruled
+from inspector.views.preview import _row
 
 
 def one(x: Any, to: str) -> Preview:
@@ -260,3 +261,10 @@ def test_the_terminal() -> None:
     after = ("--after", "numpy.arange(10.).copy()")
     ran = command("show", "numpy.arange(1000.)[::2]", *after, OPENBLAS_NUM_THREADS="1")
     assert "would copy 80 B" in ran.stdout, ran.stdout
+
+
+def test_a_conversion_that_was_not_tried_says_why() -> None:
+    why = Unknown("not tried: it raised ModuleNotFoundError")
+    told = Preview("torch", "torch.as_tensor", False, 0, why, why, "", "", "", False, "by rule")
+    lines = [span.text for line in _row(told) for span in line.spans]
+    assert "no: it raised ModuleNotFoundError" in lines

@@ -81,11 +81,13 @@ def test_each_tool_answers(tmp_path: Path) -> None:
 
 def test_a_mistake_is_told_and_a_secret_is_not(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(SCRIPT)
-    unknown, secret = asked(
+    unknown, secret, raised = asked(
         ("inspect", {"expression": "nothing_of_the_kind"}),
         ("inspect", {"expression": "password", "script": "app.py"}),
+        ("inspect", {"expression": "1/0"}),
         cwd=tmp_path,
     )
+    assert raised[0] and "ZeroDivisionError" in raised[1]
     assert unknown[0]
     assert "unknown-name" in unknown[1]
     assert not secret[0]

@@ -76,6 +76,20 @@ def test_a_page_is_the_source_with_a_margin_and_no_script(written: Path) -> None
     assert page.count('<tr id="L') == len(APP.splitlines())
 
 
+def test_on_github_the_lines_that_copy_or_lose_are_annotated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    (tmp_path / "app.py").write_text(f"{APP}lost = np.array([2**53 + 1, 5]).astype(float)\n")
+    done = ran("-m", "inspector", "trace", "app.py", cwd=tmp_path)
+    told = [line for line in done.stdout.splitlines() if line.startswith("::")]
+    assert told[0].startswith("::warning file=app.py,line=19,title=inspector::") and "2**53" not in told[0]
+    assert "::notice file=app.py,line=9,title=inspector::copied 8.0 MB" in told[1]
+    assert not any("line=10" in line for line in told), "a view is no news"
+    done = ran("-m", "inspector", "trace", "--json", "app.py", cwd=tmp_path)
+    assert "::notice" not in done.stdout
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_page_in_a_browser(written: Path, theme: str) -> None:

@@ -9,13 +9,15 @@ Runs a program as python would:
   inspector trace -- PROGRAM ARGS      a program that is or embeds Python
   inspector trace --lazy -- Rscript script.R   R's lazy vectors (ALTREP): made, read, materialized
 
-The program's output comes first; with --json it goes to stderr.
+The program's output comes first; with --json it goes to stderr. On GitHub each line that copied or lost
+values gets an annotation.
 """
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +88,11 @@ def run(options: argparse.Namespace) -> int:
         show(report, options, sources(report))
     else:
         show(report, options)
+    if os.environ.get("GITHUB_ACTIONS") == "true" and not options.json and "statements" in report.facts:
+        from inspector.faces.workflow import annotations
+
+        lines = annotations(report.facts["statements"], report.beside())
+        sys.stdout.writelines(f"{line}\n" for line in lines)
     if failure is not None:
         raise failure
     return EXIT_DONE

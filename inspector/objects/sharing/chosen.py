@@ -237,10 +237,27 @@ def cast_of(source: Elements, made: Elements) -> bool:
     """Whether the numbers of a block are those of another one in another type: by a sample of them."""
     halves = _halves(made)
     made, source = halves[0] if len(halves) == 1 else _dates(made), _dates(source)
-    kind, other = letter(made.typestr), letter(source.typestr)
-    if kind == other and made.typestr.lstrip("<") != LONG:
+    kind, other = _kind(made), _kind(source)
+    if kind == other and made.typestr.lstrip("<") != LONG and _is_swapped(made) == _is_swapped(source):
         return False
     return "?" not in (kind, other) and _same_numbers(source, made)
+
+
+def _kind(block: Elements) -> str:
+    """The letter of numbers in either byte order."""
+    return letter(block.typestr.lstrip(">"))
+
+
+def _is_swapped(block: Elements) -> bool:
+    return block.typestr.startswith(">") and block.itemsize_bytes > 1
+
+
+def _numbers(block: Elements, raw: bytes) -> tuple[float, ...]:
+    """Elements as Python's numbers, in either byte order."""
+    if _is_swapped(block):
+        size = block.itemsize_bytes
+        raw = b"".join(raw[at : at + size][::-1] for at in range(0, len(raw), size))
+    return decoded(replace(block, typestr=block.typestr.lstrip(">")), raw)
 
 
 def uniform(blocks: tuple[Elements, ...]) -> bool:
@@ -254,14 +271,14 @@ def _spread(size: int) -> tuple[int, ...]:
 
 
 def _same_numbers(source: Elements, made: Elements) -> bool:
-    kind = "g" if made.typestr.lstrip("<") == LONG else letter(made.typestr)
-    if source.size != made.size or not {kind, letter(source.typestr)} <= NUMBERS | {"g"} or not made.size:
+    kind = "g" if made.typestr.lstrip("<") == LONG else _kind(made)
+    if source.size != made.size or not {kind, _kind(source)} <= NUMBERS | {"g"} or not made.size:
         return False
     places = _spread(made.size)
     raw, given = picked(made, "C", places), picked(source, "C", places)
     if raw is None or given is None or raw == raw[: made.itemsize_bytes] * len(places):
         return False
-    pairs = zip(decoded(source, given), decoded(made, raw), strict=True)
+    pairs = zip(_numbers(source, given), _numbers(made, raw), strict=True)
     return all(_narrowed(x, kind, made.itemsize_bytes) == y for x, y in pairs)
 
 

@@ -8,8 +8,11 @@ from typing import Any
 from inspector.adapters.registry import adapter_of
 from inspector.objects.sharing.chosen import cast_of
 from inspector.objects.sharing.meetings import Blocks, meetings
+from inspector.sessions.statements.casts import like_one_of
 from inspector.sessions.statements.elements import bytes_of, elements_of
-from inspector.sessions.statements.values import Before, Related, among, like_one_of, named, was_replaced
+from inspector.sessions.statements.values import Before, Related, among, found_in, named, was_replaced
+
+_HAS = frozenset(("whole", "all"))
 
 
 def added(
@@ -26,7 +29,12 @@ def added(
     own = {one.range.start for one in had}
     given = {other: elements_of(found[0]) for other, found in live if found}
     given[name] = tuple(one for one in has if one.range.start in own)
-    return new, _related(new, given)
+    found = _related(new, given)
+    left = {one.range.start for one in has}
+    gone = tuple(one for one in had if one.range.start not in left)
+    if found.values != "equal" and gone and _HAS.issuperset(found_in(one, gone) for one in new):
+        return new, Related("apart", name, 0, "equal", False)  # copied before it was written (copy-on-write)
+    return new, found
 
 
 def _new(value: Any, had: Blocks, has: Blocks) -> Blocks:

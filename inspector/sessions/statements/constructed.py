@@ -38,16 +38,24 @@ def given(written: Written, frame: FrameType) -> Given | None:
     np: Any = sys.modules.get("numpy")
     if np is None or not isinstance(node, ast.Call) or not node.args:
         return None
-    is_named = _name(node.func) in _NAMES
-    if not is_named and not _is_ctypes(node.func, frame):
+    is_named, cast_one = _name(node.func) in _NAMES, _cast_by_jax(node.func, frame)
+    if not is_named and not cast_one and not _is_ctypes(node.func, frame):
         return None
     try:
-        read = [_read(one, frame, np) for one in (node.args[:1] if is_named else node.args)]
+        read = [_read(one, frame, np) for one in (cast_one or (node.args[:1] if is_named else node.args))]
     except (Unread, OverflowError, TypeError, ValueError):
         return None
     found = read[0] if len(read) == 1 else np.concatenate(read)
     step = max(found.size // MOST_COMPARED, 1)
     return Given(found[::step].copy(), step, found.size) if found.dtype.kind in (*NUMBERS, "O") else None
+
+
+def _cast_by_jax(function: ast.expr, frame: FrameType) -> tuple[ast.expr, ...]:
+    """`x` of `x.astype` where it is an array of JAX: no call of its shows both sides."""
+    if not isinstance(function, ast.Attribute) or function.attr != "astype":
+        return ()
+    found = values.read(frame, ast.unparse(function.value))
+    return (function.value,) if found and type_module(type(found[0])).startswith("jax") else ()
 
 
 def _is_ctypes(function: ast.expr, frame: FrameType) -> bool:
@@ -70,7 +78,8 @@ def lost(written: Written, source: Given, made: Any) -> Iterator[Loss]:
     if change is not None:
         before, after, first, count = change.told
         told = (before, after, first * source.step, count)
-        yield loss_of(written, CONSTRUCTED, change._replace(told=told), source.size)
+        function = "astype" if ".astype(" in written.text else CONSTRUCTED
+        yield loss_of(written, function, change._replace(told=told), source.size)
 
 
 def _name(function: ast.expr) -> str:

@@ -4,6 +4,7 @@
 import io
 import pickle
 import struct
+from _ctypes import _Pointer
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -39,7 +40,7 @@ _VIEW: Final = 2 * _WORD
 def elements_of(value: Any, most: int = MOST_ITEMS) -> Blocks:
     """The blocks of a value, or of the items of a list, tuple or dict of at most so many; () where none are
     known."""
-    if _native.exactly(value, *_SIMPLE):
+    if _native.exactly(value, *_SIMPLE) or any(base is _Pointer for base in type_bases(type(value))):
         return ()
     if _native.exactly(value, *HOLDERS) or _is_named(value):
         items = value.values() if _native.exactly(value, *DICTS) else _items(value)

@@ -8,7 +8,7 @@ from typing import Final
 
 from inspector.adapters.base import type_module
 from inspector.objects.call_site import is_users
-from inspector.objects.classes import module_names
+from inspector.objects.classes import module_names, type_bases
 from inspector.sessions.statements import values
 
 _MAY_WAIT: Final = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
@@ -51,7 +51,9 @@ def library(frame: FrameType, root: str) -> str:
         return ""
     if (names := module_names(found[0])) is not None:
         return str(names.get("__name__", "")).partition(".")[0]
-    return type_module(type(found[0])).partition(".")[0]
+    kind = type(found[0])
+    of_class = kind is not type and any(base is type for base in type_bases(kind))
+    return type_module(found[0] if of_class else kind).partition(".")[0]  # not "abc" of a class with ABCMeta
 
 
 def is_suspended(frame: FrameType) -> bool:

@@ -13,12 +13,12 @@ from typing import Any, Final, Literal, NamedTuple
 from inspector import _native
 from inspector.facts.statements import Written
 from inspector.objects.classes import type_module
-from inspector.sessions.statements import values
+from inspector.sessions.statements import values, wrapped
 from inspector.sessions.statements.elements import bytes_of, elements_of
 from inspector.sessions.statements.syntax import tree
 
 _READ: Final = frozenset(("read", "pread", "recv", "read1"))
-_INTO: Final = frozenset(("readinto", "readinto1", "recv_into"))
+_INTO: Final = frozenset(("readinto", "readinto1", "recv_into", "read_direct"))
 _WRITE: Final = frozenset(("write", "pwrite", "send", "sendall"))
 _SAVE: Final = {("numpy", "save"): (0, 1), ("pickle", "dump"): (1, 0)}
 """Functions of modules that write all bytes of an array: which argument is the file, and which the array."""
@@ -38,7 +38,7 @@ class Call(NamedTuple):
 
 def called(written: Written, frame: FrameType) -> Call | None:
     """The call that a statement's right side is; None if it is none of these."""
-    if stored := _stored(written, frame):
+    if stored := _stored(written, frame) or _fetched(written, frame):
         return stored
     if "(" not in written.text:
         return None
@@ -64,6 +64,19 @@ def _stored(written: Written, frame: FrameType) -> Call | None:
     return Call("store", f"the file of {ast.unparse(target)}", ast.unparse(node.value)) if keeps else None
 
 
+def _fetched(written: Written, frame: FrameType) -> Call | None:
+    """Items of an object that keeps them in a file: `x = group["x"][:]`."""
+    node: Any = getattr(tree(written.text), "value", None) if "[" in written.text else None
+    if not isinstance(node, ast.Subscript):
+        return None
+    root = node.value
+    while isinstance(root, (ast.Subscript, ast.Attribute)):
+        root = root.value
+    found = values.read(frame, root.id) if isinstance(root, ast.Name) else ()
+    keeps = found and type_module(type(found[0])).partition(".")[0] in _STORES
+    return Call("read", f"the file of {ast.unparse(root)}", "") if keeps else None
+
+
 def _without_arguments(node: Any) -> Any:
     """A call like `f.read()`, which needs none."""
     is_read = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _READ
@@ -72,10 +85,12 @@ def _without_arguments(node: Any) -> Any:
 
 def _of(node: Any, owner: Any) -> Call | None:
     """Of a method of Python's own types, or of a function of `os`, whose first argument is the file."""
-    name, given = node.func.attr, node.args
+    name, given, home = node.func.attr, node.args, type_module(type(owner)).partition(".")[0]
     if saved := _saved(node, owner, given):
         return saved
-    if owner is os:
+    if home == "h5py" and name == "read_direct":
+        file = f"the file of {ast.unparse(node.func.value)}"
+    elif owner is os:
         file, given = f"the file {ast.unparse(given[0])}" if given else "", given[1:]
     elif type(owner) is socket.socket or _native.exactly(owner, *_FILES):
         kind = "socket" if type(owner) is socket.socket else "file"
@@ -107,5 +122,7 @@ def moved(call: Call, frame: FrameType, result: Any) -> int:
     """How many bytes a call that ended wrote: what it says, else all of the object; 0 if nothing says so."""
     if type(result) is int:
         return result
-    found = values.read(frame, call.name)
-    return bytes_of(elements_of(found[0])) if found else 0
+    if found := values.read(frame, call.name):
+        return bytes_of(elements_of(found[0]))
+    shown = wrapped.shown(call.name, frame)
+    return 0 if shown is None else int(shown.nbytes)

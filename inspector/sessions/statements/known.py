@@ -36,7 +36,8 @@ class Known:
         paths = dict.fromkeys(path for low, high, path in self._places if low < stop and start < high)
         held = [(path, values.read(frame, path)) for path in paths]
         for path, found in sorted(held, key=lambda one: not (one[1] and type(one[1][0]) is type(value))):
-            met = meetings((elements_of(found[0]), blocks)).get((0, 1), []) if found else []
+            is_other = found and found[0] is not value  # a name bound anew may have the memory it had before
+            met = meetings((elements_of(found[0]), blocks)).get((0, 1), []) if is_other else []
             if met:
                 return values.Related("view", path, bytes_of(tuple(mine for _, mine in met)), "", False)
         return None

@@ -12,7 +12,6 @@ from typing import Any, Final, Literal
 
 from inspector import _native
 from inspector.adapters.base import Elements, stored
-from inspector.adapters.formats import letter
 from inspector.adapters.registry import adapter_of
 from inspector.facts.memory import Range
 from inspector.facts.statements import OBJECTS, Relation
@@ -23,8 +22,7 @@ from inspector.objects.sharing.made_from import made_from
 from inspector.objects.sharing.meetings import Blocks, judged, meetings, total_of
 from inspector.objects.sharing.one_file import by_file, of_file
 from inspector.objects.sharing.runs import held_in
-from inspector.objects.sharing.values import values as compared
-from inspector.sessions.statements.casts import is_cast
+from inspector.sessions.statements.casts import in_fields, is_cast, like_channels, like_one_of
 from inspector.sessions.statements.elements import (
     CHUNKS,
     DICTS,
@@ -46,8 +44,6 @@ MOST_NAMED: Final = 3
 ROUNDED: Final = 64
 """Bytes to which Arrow rounds a buffer up."""
 _HAS: Final = frozenset(("whole", "all"))
-COMPARED_WHOLE: Final = 1 << 20
-"""Bytes of a block whose elements are all compared."""
 Found = tuple[Any, ...]
 """(value,), or () where there is none."""
 
@@ -263,7 +259,8 @@ def _referred(operand: Any) -> Blocks:
 
 def among(first: Related, blocks: Blocks, held: dict[str, Blocks]) -> Related:
     """Of a value that is no operand's in pairs: whether its blocks have elements of any operand's."""
-    given = sum(held.values(), ())
+    held = {name: in_fields(some) for name, some in held.items()}
+    given, blocks = sum(held.values(), ()), in_fields(blocks)
     telling = [one for one in blocks if kind_of(one) != "truths" and one.format != OFFSETS] or list(blocks)
     telling = [one for one in telling if one.size > 1] or telling
     if any(kind_of(one) != "truths" for one in given):  # which values are there, and where, is no value
@@ -293,9 +290,16 @@ def _is_told(block: Elements) -> bool:
     return block.numeric and block.itemsize_bytes > 1 and not uniform((block,))
 
 
+def part_like(block: Elements, given: Blocks) -> bool | None:
+    """Whether a block has the elements of one of these: True, None by sample or in another type, False."""
+    like = {"whole": True, "all": None}
+    return like.get(found_in(block, given), None if is_cast(given, (block,)) else False)
+
+
 def found_in(block: Elements, given: Blocks) -> str:
     """ "whole": a block has the elements of one of these, all compared; else as `chosen_from` says."""
     alike = like_one_of(block, given)
+    alike = like_channels(block, given) if alike is False else alike
     alike = None if alike is False and _has_bytes(block, given) else alike
     return "whole" if alike else "all" if alike is None else chosen_from(block, given)
 
@@ -345,7 +349,8 @@ def apart_from(value: Any, blocks: Blocks, operand: Before) -> Blocks:
     columns = tuple(block for _, part in parts_of(value) for block in part)
     pieces = columns if bytes_of(columns) == bytes_of(blocks) else blocks
     met = {id(mine) for _, mine in meetings((operand.blocks, pieces)).get((0, 1), [])}
-    return tuple(one for one in pieces if id(one) not in met and one.range.bytes)
+    left = tuple(one for one in pieces if id(one) not in met and one.range.bytes)
+    return left if met else ()  # else they share a file, at other addresses
 
 
 def apart_of(blocks: Blocks, other: Before) -> Blocks:
@@ -359,23 +364,6 @@ def names_of(value: Any, blocks: Blocks) -> str:
     starts = {one.range.start for one in blocks}
     found = (name for name, part in parts_of(value) if starts & {one.range.start for one in part})
     return ", ".join(islice(found, MOST_NAMED)) or "other parts"
-
-
-def like_one_of(block: Elements, others: Blocks) -> bool | None:
-    """Whether a block has the elements of another one: True, None by sample, False.
-
-    Elements that are all the same prove nothing.
-    """
-    kind = letter(block.typestr)
-    for other in (one for one in others if one.size == block.size and kind and letter(one.typestr) == kind):
-        found = compared(other, block, (_no_text, _no_text), shown=False, whole_bytes=COMPARED_WHOLE)
-        if not isinstance(found, Unknown) and found.equal and found.varied:
-            return True if found.compared == found.total else None
-    return False
-
-
-def _no_text(block: Elements, raw: bytes) -> str:
-    return ""
 
 
 def parts_of(value: Any) -> Iterator[tuple[str, Blocks]]:

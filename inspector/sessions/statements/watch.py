@@ -259,8 +259,7 @@ class StatementWatch:
         self._add(replace(found, bytes=found.bytes - elements.bytes_of(rest)))
         live = now.get(how.of, ())
         theirs = operand.blocks if live and id(live[0]) == operand.address else ()
-        like = {"whole": True, "all": None}
-        said = {one: like.get(values.found_in(one, theirs), False) for one in rest}
+        said = {one: values.part_like(one, theirs) for one in rest}
         self._in_part(running, value, found.of, said)
 
     def _relation(
@@ -290,7 +289,7 @@ class StatementWatch:
 
     def _unpacked(self, running: _Open, target: str, value: Any, now: dict[str, values.Found]) -> None:
         """Note a list of Python numbers that were the elements of an operand."""
-        how = unpacked(value, running.operands, now)
+        how = unpacked(running.written.text, value, running.operands, now)
         if how is not None:
             bytes_, of = how.shared_bytes, written_as(running.written.text, how.of)
             how = replace(how, of=of, shared_bytes=0)

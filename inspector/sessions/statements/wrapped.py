@@ -30,6 +30,10 @@ _OPERATORS: Final[dict[type[ast.AST], Callable[..., Any]]] = {
     ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
 }  # fmt: skip
+_FUNCTIONS: Final[dict[str, Callable[[], Any]]] = {
+    "add": ast.Add, "subtract": ast.Sub, "multiply": ast.Mult, "power": ast.Pow, "left_shift": ast.LShift,
+}  # fmt: skip
+"""NumPy's functions that do what an operator does."""
 _NO_ZERO: Final = (ast.FloorDiv, ast.Mod)
 _SMALL_RIGHT: Final = (ast.Pow, ast.LShift, ast.RShift)
 
@@ -65,6 +69,15 @@ def expected(written: Written, frame: FrameType) -> Expected | None:
         with np.errstate(all="ignore"):
             return _evaluated(target, expression, leaves, np)
     except (Unread, IndexError, TypeError, ValueError, OverflowError, ZeroDivisionError):
+        return None
+
+
+def shown(text: str, frame: FrameType) -> Any:
+    """The array or number that `x[2, ::3]` shows, without a user's code; None where that is not known."""
+    np: Any = sys.modules.get("numpy")
+    try:
+        return None if np is None else _leaf(ast.parse(text, mode="eval").body, frame, np)
+    except (Unread, SyntaxError, IndexError, TypeError, ValueError, OverflowError):
         return None
 
 
@@ -108,15 +121,39 @@ def _computed(written: Written) -> tuple[ast.expr | None, ast.expr] | None:
         given: ast.expr = ast.BinOp(node.target, node.op, node.value)
         return (node.target, given) if _is_arithmetic(node.value) else None
     is_assigned = isinstance(node, ast.Assign) and len(node.targets) == 1
-    if not (is_assigned or isinstance(node, ast.Return)) or not isinstance(
-        node.value, (ast.BinOp, ast.UnaryOp)
-    ):
+    if not (is_assigned or isinstance(node, ast.Return)):
         return None
-    return (node.targets[0] if is_assigned else None, node.value) if _is_arithmetic(node.value) else None
+    whole = _operator_of(node.value)
+    if not isinstance(whole, (ast.BinOp, ast.UnaryOp)) or not _is_arithmetic(whole):
+        return None
+    return (node.targets[0] if is_assigned else None), whole
+
+
+def _operator_of(node: Any) -> Any:
+    """`a + b` of `np.add(a, b)`; any other expression as it is."""
+    if not _is_of_numpy(node) or len(node.args) != 2 or node.keywords or node.func.attr not in _FUNCTIONS:
+        return node
+    return ast.BinOp(node.args[0], _FUNCTIONS[node.func.attr](), node.args[1])
+
+
+def _is_of_numpy(node: Any) -> bool:
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Attribute) and getattr(called.value, "id", "") in ("np", "numpy")
+
+
+def _made(node: ast.Call, np: Any) -> Any:
+    """What `np.array([200, 100], "u1")` makes of numbers that are written there."""
+    kinds = [*node.args[1:], *(one.value for one in node.keywords if one.arg == "dtype")]
+    if node.func.attr not in ("array", "asarray") or len(kinds) > 1:  # type: ignore[attr-defined]
+        raise Unread
+    names = [one.attr if isinstance(one, ast.Attribute) else ast.literal_eval(one) for one in kinds]
+    return np.array(ast.literal_eval(node.args[0]), *names) if node.args else None
 
 
 def _is_arithmetic(node: ast.expr) -> bool:
-    """Whether it is made of names, attributes, items and operators that can be evaluated."""
+    """Whether it is made of names, attributes, items, arrays and operators that can be evaluated."""
+    if _is_of_numpy(node):
+        return True
     if isinstance(node, ast.BinOp):
         return type(node.op) in _OPERATORS and _is_arithmetic(node.left) and _is_arithmetic(node.right)
     if isinstance(node, ast.UnaryOp):
@@ -140,6 +177,8 @@ def _leaf(node: ast.expr, frame: FrameType, np: Any) -> Any:
     """A number of Python's, or an array or a number of NumPy's."""
     if isinstance(node, ast.Constant):
         return node.value
+    if isinstance(node, ast.Call):
+        return _made(node, np)
     if isinstance(node, ast.Subscript):
         whole, key = _leaf(node.value, frame, np), _key(node.slice, frame, np)
         if np.size(whole) > MOST and any(map(np.ndim, key if type(key) is tuple else (key,))):

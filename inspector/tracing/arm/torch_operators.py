@@ -27,7 +27,7 @@ COPIES: Final = frozenset((
     "index_fill", "masked_fill", "masked_scatter", "put", "diagonal_scatter", "as_strided_scatter",
     "_unsafe_index", "_pin_memory", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d",
     "replication_pad1d", "replication_pad2d", "replication_pad3d",
-    "block_diag",
+    "block_diag", "_to_dense", "_to_sparse",
 ))  # fmt: skip
 """Operators whose result has elements of an operand, moved and not computed; so have all named `..._copy`."""
 NO_BYTES: Final = ("aten::_lazy_clone", "aten::set_")

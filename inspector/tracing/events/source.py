@@ -160,8 +160,11 @@ def _names(node: ast.stmt) -> tuple[str, ...]:
     found: dict[str, None] = {}
     stack: list[ast.AST] = [node]
     called: set[ast.AST] = set()
+    own: set[str] = set()
+    """Variables of comprehensions and lambdas, which are none of the statement's."""
     while stack:
         one = stack.pop(0)
+        own |= _variables(one)
         if isinstance(one, ast.Call):
             called.add(one.func)
         if (isinstance(one, ast.Name) or _is_attribute(one, called)) and (
@@ -170,7 +173,15 @@ def _names(node: ast.stmt) -> tuple[str, ...]:
             found[ast.unparse(one)] = None
         inner = ast.iter_child_nodes(one)
         stack += [child for child in inner if not isinstance(child, (ast.stmt, ast.excepthandler))]
-    return tuple(found)[:MOST_NAMES]
+    return tuple(name for name in found if name.partition(".")[0] not in own)[:MOST_NAMES]
+
+
+def _variables(node: ast.AST) -> set[str]:
+    """What a comprehension or a lambda binds."""
+    if isinstance(node, ast.comprehension):
+        return {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
+    given = ast.walk(node.args) if isinstance(node, ast.Lambda) else ()
+    return {one.arg for one in given if isinstance(one, ast.arg)}
 
 
 def _is_attribute(node: ast.AST, called: set[ast.AST]) -> bool:

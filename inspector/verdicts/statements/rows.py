@@ -222,8 +222,8 @@ def _by_text(seen: _Seen, value: Bound, said: _Said) -> _Said:
     """What is written there: an operator, a ufunc, a function that only takes a shape."""
     if value.values == "equal" and _computes(seen, value):  # it may equal an operand: x ** 1
         said = said._replace(did="new values" if value.objects else said.did, certain=False)
-    if value.items and said.did == "new values" and last_call(seen.written.text) in EMPTY:
-        said = said._replace(did="new", reason="")
+    if said.did == "new values" and last_call(seen.written.text).removesuffix("_like") in EMPTY:
+        said = _Said("new", "", True)
     if said.did == "copied" and not said.certain and computes(seen.written.text, value):
         return _Said("new values", "", True)
     return said

@@ -1,4 +1,4 @@
-"""Calls of NumPy that select elements by contract: what they give is a copy of them, in whatever order."""
+"""Calls of NumPy and OpenCV that select elements by contract: copies of them, in whatever order."""
 
 # SPDX-License-Identifier: MIT
 import ast
@@ -10,6 +10,10 @@ from inspector.verdicts.statements.right_side import right_side
 _HOW: Final = {
     "roll": "moved", "take": "selected", "compress": "selected", "extract": "selected", "delete": "selected",
     "repeat": "repeated", "tile": "repeated", "sort": "sorted", "partition": "sorted",
+}  # fmt: skip
+_OF_OPENCV: Final = {
+    "flip": "moved", "rotate": "moved", "transpose": "moved", "repeat": "repeated",
+    "extractChannel": "selected",
 }  # fmt: skip
 _SECOND: Final = ("compress", "extract")
 """Functions whose second argument is selected from; as methods they select from their object."""
@@ -24,14 +28,15 @@ class Selection(NamedTuple):
 
 def selection(text: str, value: Bound) -> Selection | None:
     """What a statement selected if its right side is such a call of NumPy, and bound memory of its own."""
-    if value.relation != "apart" or value.library != "numpy" or value.items:
+    if value.relation != "apart" or value.library not in ("numpy", "cv2") or value.items:
         return None
     call = right_side(text)
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return None
     name, owner = call.func.attr, call.func.value
-    is_function = isinstance(owner, ast.Name) and owner.id in ("np", "numpy")
+    is_function = isinstance(owner, ast.Name) and owner.id in ("np", "numpy", "cv2")
+    how = _OF_OPENCV if value.library == "cv2" else _HOW
     at = 1 if name in _SECOND else 0
     source = owner if not is_function else call.args[at] if len(call.args) > at else None
     of = ast.get_source_segment(text, source) if isinstance(source, (ast.Name, ast.Attribute)) else None
-    return Selection(of, _HOW[name]) if name in _HOW and of else None
+    return Selection(of, how[name]) if name in how and of else None

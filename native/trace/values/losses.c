@@ -108,8 +108,15 @@ static int keeps_all(const call_value *made, const call_value *argument) {
            argument->span.unit == made->span.unit && argument->span.item_bytes <= made->span.item_bytes;
 }
 
+// Whether the result shows the argument's own bytes, as `x.view("i4")` does: nothing was converted.
+static int shows(const call_value *made, const call_value *argument) {
+    return argument->has_span && made->has_span &&
+           argument->span.start < made->span.start + made->span.span_bytes &&
+           made->span.start < argument->span.start + argument->span.span_bytes;
+}
+
 static int may_lose(const call_value *made, const call_value *argument) {
-    return argument->object != made->object && !argument->is_shape &&
+    return !shows(made, argument) && argument->object != made->object && !argument->is_shape &&
            (argument->has_span || argument->letter == 'L') && !keeps_all(made, argument);
 }
 
