@@ -40,7 +40,9 @@ _UNBOUNDED: Final = {
     "polars.expr.expr": ("Expr",),
     "pyarrow.ipc": ("RecordBatchStreamReader", "RecordBatchFileReader"),
     "pyarrow.lib": (
-        "RecordBatchReader",
+        *("RecordBatchReader", "BufferReader", "FixedSizeBufferWriter"),
+        *("BufferedInputStream", "BufferedOutputStream", "TransformInputStream"),
+        *("CompressedInputStream", "CompressedOutputStream"),
         *("Tensor", "SparseCOOTensor", "SparseCSRMatrix", "SparseCSCMatrix", "SparseCSFTensor"),
         *("ListScalar", "LargeListScalar", "ListViewScalar", "LargeListViewScalar", "FixedSizeListScalar"),
         *("StringScalar", "LargeStringScalar", "StringViewScalar", "BinaryScalar", "LargeBinaryScalar"),
