@@ -144,6 +144,13 @@ def test_of_files_of_arrays(tmp_path: Any) -> None:
 
 
 @pytest.mark.libraries
+def test_a_store_of_zarr_may_be_memory() -> None:
+    zarr = pytest.importorskip("zarr")
+    found = row("", "r = z[:10]", z=zarr.ones((100, 60), dtype="f8"))
+    assert (found.verdict, found.of) == ("copied", "the store of z")
+
+
+@pytest.mark.libraries
 def test_of_pillow() -> None:
     image = pytest.importorskip("PIL.Image")
     if not hasattr(image.new("L", (1, 1)).im, "__arrow_c_array__"):

@@ -22,7 +22,8 @@ _INTO: Final = frozenset(("readinto", "readinto1", "recv_into", "read_direct"))
 _WRITE: Final = frozenset(("write", "pwrite", "send", "sendall"))
 _SAVE: Final = {("numpy", "save"): (0, 1), ("pickle", "dump"): (1, 0)}
 """Functions of modules that write all bytes of an array: which argument is the file, and which the array."""
-_STORES: Final = ("h5py", "zarr")
+_STORES: Final = {"h5py": "file", "zarr": "store"}
+"""Library -> what its objects keep their items in; a store of zarr may be memory."""
 _FILES: Final = (io.FileIO, io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
 
 
@@ -50,7 +51,7 @@ def called(written: Written, frame: FrameType) -> Call | None:
 
 
 def _stored(written: Written, frame: FrameType) -> Call | None:
-    """An assignment to an item of an object that keeps its items in a file."""
+    """An assignment to an item of an object that keeps its items elsewhere."""
     if written.kind != "assign" or "] = " not in written.text:
         return None
     node: Any = tree(written.text)
@@ -60,12 +61,12 @@ def _stored(written: Written, frame: FrameType) -> Call | None:
     while isinstance(target, ast.Subscript):
         target = target.value
     found = values.read(frame, ast.unparse(target)) if isinstance(target, (ast.Name, ast.Attribute)) else ()
-    keeps = found and type_module(type(found[0])).partition(".")[0] in _STORES
-    return Call("store", f"the file of {ast.unparse(target)}", ast.unparse(node.value)) if keeps else None
+    place = _place(found, target)
+    return Call("store", place, ast.unparse(node.value)) if place else None
 
 
 def _fetched(written: Written, frame: FrameType) -> Call | None:
-    """Items of an object that keeps them in a file: `x = group["x"][:]`."""
+    """Items of an object that keeps them elsewhere: `x = group["x"][:]`."""
     node: Any = getattr(tree(written.text), "value", None) if "[" in written.text else None
     if not isinstance(node, ast.Subscript):
         return None
@@ -73,8 +74,14 @@ def _fetched(written: Written, frame: FrameType) -> Call | None:
     while isinstance(root, (ast.Subscript, ast.Attribute)):
         root = root.value
     found = values.read(frame, root.id) if isinstance(root, ast.Name) else ()
-    keeps = found and type_module(type(found[0])).partition(".")[0] in _STORES
-    return Call("read", f"the file of {ast.unparse(root)}", "") if keeps else None
+    place = _place(found, root)
+    return Call("read", place, "") if place else None
+
+
+def _place(found: values.Found, written: ast.expr) -> str:
+    """What an object keeps its items in; "" for one that is of none of these libraries."""
+    kind = _STORES.get(type_module(type(found[0])).partition(".")[0]) if found else None
+    return f"the {kind} of {ast.unparse(written)}" if kind else ""
 
 
 def _without_arguments(node: Any) -> Any:
