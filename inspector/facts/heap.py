@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from inspector.facts.account import Grown, LargeObject
 from inspector.facts.answers import Answer
@@ -40,6 +41,9 @@ class Heap:
         return f"<Heap: {self.objects:,} objects, {self.bytes:,} bytes; most: {most or 'none'}>"
 
 
+UNCOUNTED: Final = Unknown("not counted")
+
+
 @dataclass(frozen=True, slots=True)
 class Held:
     """One name of a namespace at the time of a snapshot."""
@@ -66,6 +70,8 @@ class Snapshot:
     """Resident set of the process (VmRSS, proc(5))."""
     complete: bool = True
     """Whether all that the names reach was walked; modules and code are never."""
+    named_bytes: int | Unknown = UNCOUNTED
+    """Of all that the names reach, as `Held.bytes`, but each byte once."""
 
     def __repr__(self) -> str:
         return (
@@ -129,6 +135,8 @@ class Difference:
     """Rows of the process's account that grew; () where it was not asked or nothing did."""
     holder: NewHolder = NewHolder("", 0, 0)
     """Of the newest objects, if they are much of what grew beside the names."""
+    named_bytes: int | Unknown = UNCOUNTED
+    """How many bytes more all names reach together, each byte once."""
 
     def __repr__(self) -> str:
         names = ", ".join(f"{row.name} {row.change}" for row in self.names[:3])
@@ -147,6 +155,7 @@ def subtract(later: Snapshot, earlier: Snapshot) -> Difference:
         _names(later.names, earlier.names),
         later.heap.walk_ns + earlier.heap.walk_ns,
         later.complete and earlier.complete,
+        named_bytes=_minus(later.named_bytes, earlier.named_bytes),
     )
 
 

@@ -11,6 +11,7 @@ from inspector.facts.answers import Answer, Answers
 from inspector.facts.growth import Growth
 from inspector.facts.heap import Difference, NameChange, NewHolder
 from inspector.facts.nothing import Nothing
+from inspector.facts.unknown import Unknown
 from inspector.verdicts.answers.growth import asked_for
 from inspector.verdicts.answers.words import answer, code, listed
 
@@ -49,7 +50,7 @@ def with_answers(fact: Difference, growth: Growth) -> dict[str, Any]:
 
 def answers(fact: Difference, growth: Growth | None = None) -> Iterator[Answer]:
     """What the cell left, most bytes first; and who asked for it, where most of that no name holds."""
-    more = sum(map(_more, fact.names))
+    more = _named(fact)
     beside = fact.resident_bytes - max(more, 0) if isinstance(fact.resident_bytes, int) else 0
     is_told = growth and sum(row.bytes for row in growth.sources) - max(more, 0) >= beside / 2
     asked = tuple(asked_for(growth)) if growth and is_told else ()
@@ -69,6 +70,15 @@ def answers(fact: Difference, growth: Growth | None = None) -> Iterator[Answer]:
         yield from asked
     if growth and not asked and more >= LEAST_NATIVE_BYTES and _is_gathered(fact):
         yield from asked_for(growth)
+
+
+def _named(fact: Difference) -> int:
+    """Bytes that names hold more, each once: two names may hold one array. What is gone is told beside."""
+    more = sum(map(_more, fact.names))
+    if isinstance(fact.named_bytes, Unknown):
+        return more
+    gone = (row.bytes for row in fact.names if row.change == "gone" and isinstance(row.bytes, int))
+    return min(more, fact.named_bytes + sum(gone))
 
 
 def _is_gathered(fact: Difference) -> bool:
@@ -97,7 +107,8 @@ def _left(fact: Difference, more: int) -> Answer:
         return _left_unnamed(fact)
     rows = sorted((row for row in fact.names if _more(row) > 0), key=_more, reverse=True)
     each = (f"{code(row.name)} {size(_more(row))}" for row in rows)
-    text = f"Names hold {size(more)} more: {listed(each, MOST_NAMED)}."
+    once = ", each byte once" if size(more) != size(sum(map(_more, rows))) else ""
+    text = f"Names hold {size(more)} more{once}: {listed(each, MOST_NAMED)}."
     if len(rows) == 1:
         text = f"{code(rows[0].name)} holds {size(more)} more."
     about = tuple(row.name for row in rows)

@@ -33,6 +33,15 @@ def test_what_names_hold_more_and_what_only_shows_older_bytes() -> None:
     assert [one.text for one in answers(lost)] == [said_of_lost]
 
 
+def test_what_two_names_hold_is_counted_once() -> None:
+    names = {"old": np.ones(50_000)}
+    before = inspector.snapshot(names)
+    array = np.ones(100_000)
+    names |= {"a": array, "c": {"x": array, **dict.fromkeys(range(100))}, "d": [names["old"]] * 1_000}
+    first = next(iter(answers(inspector.snapshot(names) - before))).text
+    assert first == "Names hold 813 kB more, each byte once: `c` 805 kB, `a` 800 kB and `d` 408 kB."
+
+
 def test_a_name_that_is_gone_has_freed_its_bytes_only_where_the_heap_says_so() -> None:
     gone = NameChange("w", "gone", "numpy.ndarray", 1, 800_000)
     assert said([gone], -800_100) == ["`w` is gone; the heap is 800 kB smaller."]

@@ -60,18 +60,21 @@ def snapshot(names: Mapping[str, Any]) -> Snapshot:
     return replace(bare, heap=heap())  # last: the census leaves out what a fact alone holds
 
 
-def _names(names: dict[str, Any]) -> tuple[tuple[Held, ...], int | Unknown, bool]:
-    """(what each name holds, the resident memory, whether that is all that they reach)."""
+def _names(names: dict[str, Any]) -> tuple[tuple[Held, ...], int | Unknown, bool, int]:
+    """(what each name holds, the resident memory, whether that is all that they reach, its bytes)."""
     if not names:
-        return (), resident_bytes(), True
+        return (), resident_bytes(), True, 0
     from inspector.objects.reach.kept import more_behind  # the adapters with it
-    from inspector.objects.reach.reached import reached
+    from inspector.objects.reach.reached import distinct, piece_of, reached
 
     rows = _native.names(names)
     subjects = [x if type(x := names[row[0]]) is _native.Subject else _native.Subject(x) for row in rows]
     found, complete = reached(subjects, (names,))
-    held = tuple(_held(*one) for one in zip(rows, found, more_behind(found), strict=True))
-    return held, resident_bytes(), complete
+    behind = more_behind(found)
+    held = tuple(_held(*one) for one in zip(rows, found, behind, strict=True))
+    named = distinct([piece_of(block) for of in found for block in of.blocks])
+    named += sum(of.fresh_bytes for of in found) + sum(behind)
+    return held, resident_bytes(), complete, named
 
 
 def _held(row: _Row, of: Reached, behind_bytes: int) -> Held:
