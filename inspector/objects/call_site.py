@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import linecache
-import sys
 from itertools import islice
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
@@ -28,9 +27,8 @@ _OTHERS = (
     "/reticulate/python/",
 )
 _INSTALLED_IN = __file__.rpartition("inspector/objects/")[0]
-_COMMAND = f"{sys.executable.rpartition('/')[0]}/inspector"
-_OWN = (f"{_INSTALLED_IN}inspector/", f"{_INSTALLED_IN}magics/", _COMMAND)
-"""The tool's own code: in a checkout where it is installed in place; the script that starts it."""
+_OWN = (f"{_INSTALLED_IN}inspector/", f"{_INSTALLED_IN}magics/")
+"""The tool's own code: in a checkout where it is installed in place."""
 
 
 def is_users(file: str) -> bool:

@@ -200,15 +200,14 @@ def native_growth(rows: Sequence[Grown], runs: int) -> Iterator[Answer]:
     yield answer("native-memory-grew", text, "difference.grew", certain=False, costs_bytes=total)
 
 
-def growth_of_program(libraries: Sequence[str], has_lines: bool) -> Iterator[Answer]:
-    """What a program's native growth counts besides, and who tells the line, where none is known."""
-    said = []
+def growth_of_program(libraries: Sequence[str]) -> Answer:
+    """What a program's native growth counts besides, and who tells the line: while references are counted,
+    allocations are not sampled.
+    """
+    text = "Around the calls, `with inspector.growth() as grew:` says which lines asked for it."
     if libraries:
-        said.append(f"That counts what importing {listed(map(code, libraries), MOST_NAMED)} took.")
-    if not has_lines:
-        said.append("Around the calls, `with inspector.growth() as grew:` says which lines asked for it.")
-    if said:
-        yield answer("growth-of-program", " ".join(said), "difference.grew")
+        text = f"That counts what importing {listed(map(code, libraries), MOST_NAMED)} took. {text}"
+    return answer("growth-of-program", text, "difference.grew")
 
 
 def watched_growth(growth: Growth, pid: int, words: Mapping[str, str]) -> Answer:

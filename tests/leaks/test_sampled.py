@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 from apart import printed
-from specimens import build
+from specimens import build, library
 
 import inspector
 from inspector import _native
@@ -81,6 +82,18 @@ def of_c() -> Any:
     libc.malloc.argtypes, libc.free.argtypes = [ctypes.c_size_t], [ctypes.c_void_p]
     libc.realloc.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     return libc
+
+
+def test_an_extension_that_is_imported_meanwhile_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(library("imported_meanwhile", LEAKS).parent)
+
+    def run() -> None:
+        imported = importlib.import_module("imported_meanwhile")
+        for _ in range(60):
+            imported.leak(1_000_000)
+
+    (row,) = of_this_file(sampled(run))
+    assert 40_000_000 < row.bytes < 80_000_000
 
 
 def test_what_ctypes_asks_of_malloc_is_told_with_its_line() -> None:

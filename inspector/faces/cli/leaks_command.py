@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from inspector.facts.leaks import Leaks
     from inspector.facts.lost import LostObject
     from inspector.report import Report
-    from inspector.sessions.growth.sampled import Sampled
-    from inspector.sessions.leaks import Leaked
 
     Ran = tuple[Report, Leaks, InspectorError | None, tuple[LostObject, ...]]
     """The report on a program, its verdicts, its error or None, and what it lost in cycles."""
@@ -77,7 +75,6 @@ def _run_here(options: argparse.Namespace) -> Ran:
     from inspector.faces.cli.target import search_first
     from inspector.sessions import leaks
     from inspector.sessions.growth.block import with_program
-    from inspector.sessions.growth.sampled import Sampled
     from inspector.sessions.lost import lost_since
     from inspector.sessions.memory import memory
 
@@ -88,17 +85,8 @@ def _run_here(options: argparse.Namespace) -> Ran:
     memory()  # what its first use imports is no growth
     before, modules = memory(), frozenset(sys.modules)
     with _no_silent_end(options.program):
-        sampled = Sampled(borrows=True)
-        found, failure = run_within(_both(found, sampled), options)
-        report = with_program(found.report, before, modules, sampled)
-        return report, found.fact, failure, lost_since()
-
-
-@contextmanager
-def _both(found: Leaked, sampled: Sampled) -> Iterator[Leaked]:
-    """The samples end with the program, before references are judged."""
-    with found as opened, sampled:
-        yield opened
+        found, failure = run_within(found, options)
+        return with_program(found.report, before, modules), found.fact, failure, lost_since()
 
 
 @contextmanager

@@ -9,14 +9,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 from inspector.errors import InspectorError
 from inspector.faces.cli.target import ProgramFailed, failed, running, said, search_first, source_of
-
-_ran: list[CodeType] = []
-"""Code of scripts that ran: samples of memory name lines of it."""
 
 
 def behind_dashes(options: argparse.Namespace) -> bool:
@@ -105,8 +101,7 @@ def _run(program: str, as_module: bool) -> None:
     main = types.ModuleType("__main__")
     main.__dict__.update(__file__=program, __builtins__=__builtins__)
     sys.modules["__main__"] = main
-    _ran.append(made := compile(source, program, "exec"))
-    exec(made, main.__dict__)
+    exec(compile(source, program, "exec"), main.__dict__)
 
 
 @contextmanager

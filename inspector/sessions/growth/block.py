@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import replace
 
 from inspector.binaries.addresses import place
 from inspector.facts.account import Account, grown
@@ -19,7 +18,6 @@ from inspector.report import Report
 from inspector.sessions.growth.sampled import Sampled
 from inspector.sessions.memory import memory
 from inspector.verdicts.answers.growth import asked_for
-from inspector.verdicts.answers.words import number
 from inspector.verdicts.differences import LEAST_NATIVE_BYTES, growth_of_program, native_growth
 
 
@@ -71,22 +69,13 @@ def with_growth(report: Report, before: Account, runs: int, sampled: Sampled) ->
     return _told(report, (*native, *asked_for(found, runs)), found)
 
 
-def with_program(report: Report, before: Account, modules: Collection[str], sampled: Sampled) -> Report:
-    """The report on a whole program; last, which native memory is left, and which lines asked for most.
-
-    `modules`: loaded before it ran.
-    """
+def with_program(report: Report, before: Account, modules: Collection[str]) -> Report:
+    """The report on a whole program; last, which native memory is left. `modules`: loaded before it ran."""
     native = tuple(native_growth(grown(before, memory()), 1))
-    if not native:
-        sampled.forget()
-        return report
-    found = sampled.growth()
-    lines = tuple(asked_for(replace(found, sources=tuple(_by_the_user(found)))))
-    if 2 * _costs(lines) < _costs(native):
-        lines = ()  # they explain little of it
-    imports = growth_of_program(_libraries(modules), bool(lines))
-    rows = (*report.answers.rows, *native, *lines, *imports)
-    return Report(report.name, report.facts | {"answers": Answers(rows), "growth": found})
+    if native:
+        native = (*native, growth_of_program(_libraries(modules)))
+    rows = (*report.answers.rows, *native)
+    return Report(report.name, report.facts | {"answers": Answers(rows)})
 
 
 def _libraries(before: Collection[str]) -> list[str]:
@@ -106,10 +95,6 @@ def _told(report: Report, said: tuple[Answer, ...], found: Growth) -> Report:
 def _by_the_user(growth: Growth) -> Iterator[GrowthSource]:
     """What lines of the user's own asked for: this tool asks for memory too."""
     return (row for row in growth.sources if isinstance(row.site.file, str) and is_users(row.site.file))
-
-
-def _costs(rows: Iterable[Answer]) -> int:
-    return sum(number(row.costs_bytes) for row in rows)
 
 
 def _bytes(rows: Iterable[GrowthSource]) -> int:
