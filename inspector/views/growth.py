@@ -45,7 +45,11 @@ def _unsampled(fact: Growth) -> tuple[Block, ...]:
     if fact.moments and not fact.accounts:
         return ()
     if not fact.watched_ns:
-        return (Line("asked for", text("?"), text("not sampled: another block samples", "dim")),)
+        return (
+            Line(
+                "asked for", text("?"), text("not sampled: another block samples or counts references", "dim")
+            ),
+        )
     if fact.rows:
         return ()
     change = (*text(signed_size(fact.resident_bytes)), Span(" resident", "dim"))

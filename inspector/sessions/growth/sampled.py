@@ -61,7 +61,7 @@ class Sampled:
         self._has_samples = False
 
     def __enter__(self) -> Sampled:
-        with suppress(RuntimeError):  # another one is open, or this is a sub-interpreter
+        with suppress(RuntimeError):  # another one is open, a leaks block, or this is a sub-interpreter
             _native.growth_begin(SAMPLE_BYTES, self._borrows)
             self._is_open = True
             self._imports.begin()
