@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from inspector import _native
 from inspector.ledger.owners import OWN_CODE
+from inspector.objects.classes import HAVE_GC, type_flags
 
 WORDS_MAX: Final = 1 << 14
 _BITS: Final = 48
@@ -22,6 +23,8 @@ _ADDRESS: Final = (1 << _BITS) - 1
 _OF_FREE_LIST: Final = 16
 """Bytes at the start of a block that linked it, while it was free, to the block that the object got later."""
 _WORD: Final = 8
+_MANAGED: Final = 1 << 3 | 1 << 4
+"""Py_TPFLAGS_MANAGED_WEAKREF, Py_TPFLAGS_MANAGED_DICT (Include/object.h)."""
 _BYTES: Final = type.__dict__["__basicsize__"].__get__
 
 
@@ -37,8 +40,9 @@ def disguised(subjects: Sequence[_native.Subject]) -> Counter[int]:
         sorted(needles), _native.ledger_rooms(), WORDS_MAX, ignored=~_ADDRESS & (1 << 64) - 1
     )[0]
     starts = sorted(ends)
+    begins = {one.address: one.address - _before(type(one.get())) for one in subjects}
     meant = [(place, _meant(value, starts), value) for place, value in found]
-    words = [word for word in meant if _is_other(*word, ends)]
+    words = [word for word in meant if _is_other(*word, begins, ends)]
     blocks = _native.blocks_in_use([place for place, *_ in words], OWN_CODE)
     return Counter(
         address
@@ -52,9 +56,9 @@ def _is_inside(value: int, address: int) -> bool:
     return value >> _BITS == 0 and value != address
 
 
-def _is_other(place: int, address: int, value: int, ends: dict[int, int]) -> bool:
+def _is_other(place: int, address: int, value: int, begins: dict[int, int], ends: dict[int, int]) -> bool:
     """Whether the word is not in the object itself, and no plain pointer to it: that is an owner already."""
-    return not _own_start(address) <= place < ends[address] and not 0 <= value - address < _WORD
+    return not begins[address] <= place < ends[address] and not 0 <= value - address < _WORD
 
 
 def _meant(value: int, starts: list[int]) -> int:
@@ -72,6 +76,10 @@ def _bytes(kind: type, python: Any) -> int:
     return max(_WORD, int(_BYTES(kind))) if image is None or image[0] != python else _WORD
 
 
-def _own_start(address: int) -> int:
-    """Where its block begins at most: before the object lie the gc's head and the pointer to its dict."""
-    return address - 4 * _WORD
+def _before(kind: type) -> int:
+    """Bytes of its block before an object: the gc's head, the pointers to its dict and weak references.
+
+    Others have none (Include/internal/pycore_object.h): the object before may link to this one.
+    """
+    flags = type_flags(kind)
+    return 4 * _WORD if flags & _MANAGED else 2 * _WORD if flags & HAVE_GC else 0

@@ -1,12 +1,16 @@
 """Owners that no plain pointer shows: each was accused, certainly, on the first call."""
 
 # SPDX-License-Identifier: MIT
+import ctypes
+import sys
 from typing import Any
 
 import pytest
 import specimens
 
 import inspector
+from inspector._native import Subject
+from inspector.ledger.disguised import disguised
 
 pytestmark = pytest.mark.core
 SOURCE = r"""
@@ -112,6 +116,23 @@ def test_an_owner_in_disguise_is_a_doubt(disguises: Any, name: str) -> None:
         call(*arguments)
         call(*arguments)
     assert not found.certain, found.verdicts
+
+
+def test_an_owner_may_lie_just_before_the_object() -> None:
+    """Where an object has no head of the collector's, the bytes before it are another block's."""
+    allocate, release = ctypes.pythonapi.PyObject_Malloc, ctypes.pythonapi.PyObject_Free
+    allocate.restype, release.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    size, raw, objects = sys.getsizeof(bytes(31)), [], {}
+    for _ in range(500):
+        raw.append(allocate(size))
+        one = bytes(31)
+        objects[id(one)] = one
+    at = next(block + size for block in raw if block + size in objects)
+    ctypes.c_uint64.from_address(at - 24).value = at | 7 << 48
+    words = disguised([Subject(objects[at])])[at]
+    for block in raw:
+        release(block)
+    assert words > 0
 
 
 def test_what_only_points_to_itself_is_lost(disguises: Any) -> None:
