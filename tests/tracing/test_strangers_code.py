@@ -160,7 +160,7 @@ def test_of_pillow() -> None:
         assert row(setup, line, Image=image).verdict == "copied", line
 
 
-@pytest.mark.libraries
+@pytest.mark.newest  # JAX 0.4.30 gives no address of its arrays that is safe to ask for
 def test_a_cast_of_jax_loses_fractions() -> None:
     jnp = pytest.importorskip("jax.numpy")
     names = {"x": jnp.asarray(np.linspace(0.5, 7, 500)), "wait": lambda y: y.block_until_ready()}
