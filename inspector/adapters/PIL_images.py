@@ -1,13 +1,11 @@
 """Pillow: opening an image file reads no pixels; __array_interface__ would decode them."""
 
 # SPDX-License-Identifier: MIT
-import ctypes
 import sys
 from typing import Any
 
-from inspector.adapters.base import Adapter, Elements, stored, type_name
+from inspector.adapters.base import Adapter, stored, type_name
 from inspector.adapters.beyond import Beyond
-from inspector.adapters.formats import format_name
 from inspector.adapters.told import DERIVED, Layer, Told, attribute, finding
 from inspector.facts.unknown import Unknown
 
@@ -15,15 +13,6 @@ _BYTES = {"1": 1, "L": 1, "P": 1, "I;16": 2, "LA": 4, "I": 4, "F": 4}
 """Bytes per pixel in Pillow's memory (ImagingNewPrologue); four for the other modes."""
 _STORAGE: dict[Any, Any] = {"computed": "heap", "lazy": "remote/on disk"}
 _USES: dict[Any, tuple[str, ...]] = {"lazy": ("load()", "np.asarray", "hasattr(x, '__array_interface__')")}
-_MODES: dict[Any, tuple[str, int, int]] = {
-    "L": ("B", 1, 0), "P": ("B", 1, 0), "I": ("i", 4, 0), "F": ("f", 4, 0), "I;16": ("H", 2, 0),
-    "RGB": ("B", 1, 3), "RGBA": ("B", 1, 4), "CMYK": ("B", 1, 4), "YCbCr": ("B", 1, 3), "HSV": ("B", 1, 3),
-}  # fmt: skip
-"""Letter of the struct module, bytes of a number, numbers of a pixel (0: one, without an axis)."""
-_WORDS, _CHILDREN, _BUFFERS, _CHILD = 10, 4, 5, 6
-"""Words of a struct ArrowArray (Arrow C data interface)."""
-_pointer = ctypes.pythonapi["PyCapsule_GetPointer"]
-_pointer.restype, _pointer.argtypes = ctypes.c_size_t, (ctypes.py_object, ctypes.c_char_p)
 NOTHING = Unknown("it has neither pixels nor a file to read them from")
 IN_C = Unknown("Pillow gives no address of its pixels without copying them")
 
@@ -45,22 +34,6 @@ class PilImages(Adapter):
     def owns(self, x: Any) -> bool | Unknown:
         """False if it shows another object's buffer (frombuffer, an unloaded file)."""
         return not _readonly(x) and _state(x) == "computed"
-
-    def elements(self, x: Any) -> tuple[Elements, ...]:
-        """Its pixels, where Pillow tells Arrow their place (from 11.3): in one piece, and of a known mode."""
-        core, (kind, size, bands) = _pixels(x), _MODES.get(stored(x, "_mode"), ("", 0, 0))
-        if not kind or type_name(type(core)) != "ImagingCore" or not hasattr(core, "__arrow_c_array__"):
-            return ()
-        wide, high = core.size
-        address = _place(core)
-        shape = (high, wide, bands) if bands else (high, wide)
-        step = _BYTES.get(stored(x, "_mode"), 4)
-        strides = (wide * step, step, 1)[: len(shape)]
-        name = format_name(kind, size)
-        found = Elements(
-            "Arrow", address, shape, strides, size, name, kind, bool(_readonly(x)), type_name(type(x))
-        )
-        return (found,) if address and wide and high else ()
 
     def beyond(self, x: Any, found: Beyond) -> None:
         """The pixels of its C image, which frees them; of another's buffer, it may be the last to show it."""
@@ -101,19 +74,6 @@ class PilImages(Adapter):
             waits_for="load()" if value == "lazy" else "",
             findings=(finding("shared-copy-on-write"),) if shared else (),
         )
-
-
-def _place(core: Any) -> int:
-    """Where an image's pixels begin, as it tells Arrow; 0 if its rows are no single piece."""
-    try:
-        told = core.__arrow_c_array__()
-    except ValueError:
-        return 0
-    array = (ctypes.c_size_t * _WORDS).from_address(_pointer(told, b"arrow_array"))
-    if array[_CHILDREN]:
-        child = ctypes.c_size_t.from_address(array[_CHILD]).value
-        array = (ctypes.c_size_t * _WORDS).from_address(child)
-    return ctypes.c_size_t.from_address(array[_BUFFERS] + ctypes.sizeof(ctypes.c_size_t)).value
 
 
 def _pixel_bytes(x: Any) -> int | Unknown:

@@ -150,16 +150,6 @@ def test_a_store_of_zarr_may_be_memory() -> None:
     assert (found.verdict, found.of) == ("copied", "the store of z")
 
 
-@pytest.mark.libraries
-def test_of_pillow() -> None:
-    image = pytest.importorskip("PIL.Image")
-    if not hasattr(image.new("L", (1, 1)).im, "__arrow_c_array__"):
-        return  # an older Pillow tells nobody where its pixels lie
-    setup = "i = Image.fromarray(np.random.default_rng(5).integers(0, 255, (40, 30, 3), dtype='u1'))"
-    for line in ("r = np.asarray(i)", "r = i.copy()", "r = i.split()", "r = i.tobytes()"):
-        assert row(setup, line, Image=image).verdict == "copied", line
-
-
 @pytest.mark.newest  # JAX 0.4.30 gives no address of its arrays that is safe to ask for
 def test_a_cast_of_jax_loses_fractions() -> None:
     jnp = pytest.importorskip("jax.numpy")
