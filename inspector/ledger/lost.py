@@ -14,12 +14,9 @@ from inspector.facts.account import AccountPart
 from inspector.facts.heap import by_name
 from inspector.facts.lost import CYCLES, Cause, Lost, LostObject
 from inspector.ledger.suspects import shown
-from inspector.objects.classes import full_name, type_bases, type_namespace
+from inspector.objects.classes import HAVE_GC, full_name, type_bases, type_flags, type_namespace
 
 _OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
-_HAVE_GC: Final = 1 << 14
-"""Py_TPFLAGS_HAVE_GC (Include/object.h)."""
-_FLAGS: Final = type.__dict__["__flags__"].__get__
 _VALUES: Final = (str, bytes, int, float, complex)
 _LEAST: Final = 4_096
 """Bytes of a value that are worth a row."""
@@ -94,7 +91,7 @@ def _cause(holder: _native.Subject, link: int) -> Cause:
     kind = type(holder.get())
     if link == _ITEMS_AT and any(full_name(base) == "numpy.ndarray" for base in type_bases(kind)):
         return "object array"
-    return "field not visited" if _FLAGS(kind) & _HAVE_GC else "type without tp_traverse"
+    return "field not visited" if type_flags(kind) & HAVE_GC else "type without tp_traverse"
 
 
 def _is_its_tensor(subject: _native.Subject, holder: _native.Subject, link: int) -> bool:

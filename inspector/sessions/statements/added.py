@@ -10,9 +10,7 @@ from inspector.objects.sharing.chosen import cast_of
 from inspector.objects.sharing.meetings import Blocks, meetings
 from inspector.sessions.statements.casts import like_one_of
 from inspector.sessions.statements.elements import bytes_of, elements_of
-from inspector.sessions.statements.values import Before, Related, among, found_in, named, was_replaced
-
-_HAS = frozenset(("whole", "all"))
+from inspector.sessions.statements.values import HAS, Before, Related, among, found_in, named, was_replaced
 
 
 def added(
@@ -32,7 +30,7 @@ def added(
     found = _related(new, given)
     left = {one.range.start for one in has}
     gone = tuple(one for one in had if one.range.start not in left)
-    if found.values != "equal" and gone and _HAS.issuperset(found_in(one, gone) for one in new):
+    if found.values != "equal" and gone and HAS.issuperset(found_in(one, gone) for one in new):
         return new, Related("apart", name, 0, "equal", False)  # copied before it was written (copy-on-write)
     return new, found
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from inspector import _native
 from inspector.adapters.base import Elements
-from inspector.objects.classes import type_bases, type_name
+from inspector.objects.classes import type_name
 from inspector.objects.sharing.meetings import Blocks
 from inspector.objects.sharing.values import SAMPLE, same_items
 from inspector.sessions.statements.elements import bytes_of
@@ -111,7 +111,7 @@ def listed(text: str, value: Any, operands: dict[str, Before]) -> Listed | None:
         return None
     size = _bytes(one, value, item, count, isinstance(source, ast.Name))
     kind = "value" if type(value) is dict and _is_mixed(value) else type_name(type(item))
-    kind = "tuple" if any(base is tuple for base in type_bases(type(item))) else kind
+    kind = "tuple" if issubclass(type(item), tuple) else kind
     return Listed(ast.unparse(source), f"{count:,} {kind}", size) if size else None
 
 
@@ -126,7 +126,7 @@ def _bytes(one: Before, value: Any, item: Any, count: int, is_whole: bool) -> in
     all_numbers = len(one.blocks) == one.total and all(block.numeric for block in one.blocks)
     if type(item) is str and all_numbers and type(value) is list:
         return _characters(value)
-    is_tuple = any(base is tuple for base in type_bases(type(item)))
+    is_tuple = issubclass(type(item), tuple)
     if type(item) is dict or is_tuple or type(value) is dict:
         return bytes_of(one.blocks) if is_whole and all_numbers else 0
     is_array = len(one.blocks) == 1 == one.total and all_numbers

@@ -43,7 +43,8 @@ NONE: Final = ()
 MOST_NAMED: Final = 3
 ROUNDED: Final = 64
 """Bytes to which Arrow rounds a buffer up."""
-_HAS: Final = frozenset(("whole", "all"))
+HAS: Final = frozenset(("whole", "all"))
+"""What `found_in` says of a block that has all elements of another."""
 Found = tuple[Any, ...]
 """(value,), or () where there is none."""
 
@@ -269,12 +270,12 @@ def among(first: Related, blocks: Blocks, held: dict[str, Blocks]) -> Related:
             return replace(first, values="equal", compared_all=True)
         given = tuple(one for one in given if one.format not in ("bits", OFFSETS))
     said = [found_in(block, given) for block in telling[:CHUNKS]]
-    if not _HAS.isdisjoint(said):
+    if not HAS.isdisjoint(said):
         said += [found_in(block, given) for block in telling[CHUNKS:MOST_ITEMS]]
         whole = {*said} == {"whole"} and len(said) == len(blocks)
-        having = [one for one, how in zip(telling, said, strict=False) if how in _HAS]
-        names = (name for name, some in held.items() if found_in(having[0], some) in _HAS)
-        left = [one for one, how in zip(telling, said, strict=False) if _is_told(one) and how not in _HAS]
+        having = [one for one, how in zip(telling, said, strict=False) if how in HAS]
+        names = (name for name, some in held.items() if found_in(having[0], some) in HAS)
+        left = [one for one, how in zip(telling, said, strict=False) if _is_told(one) and how not in HAS]
         part = bytes_of(blocks) - bytes_of(tuple(left)) if left else 0
         pairs = [(one, how) for one, how in zip(telling, said, strict=False) if one in left]
         others = tuple(one for one, how in pairs if how in ("some", "none"))
