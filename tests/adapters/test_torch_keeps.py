@@ -69,6 +69,8 @@ kept = torch.ones(40)
 forget(kept)
 for _ in range(3):
     forget(torch.ones(40))
+for _ in range(10):
+    torch.ones(40)  # the stack's old words no longer lead to the last one
 found = [row for row in lost().rows if "Tensor" in row.type_name]
 print([(row.cause, row.objects, row.certain) for row in found])
 sys.stdout.flush()

@@ -8,6 +8,7 @@ and is left out. Nothing is called; what cannot be read, or is of another class,
 
 # SPDX-License-Identifier: MIT
 import ctypes
+import functools
 import struct
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -24,6 +25,8 @@ _INSIDE: Final = "St23_Sp_counted_ptr_inplaceI"
 """make_shared: the object lies in the block that counts it."""
 _APART: Final = ("St15_Sp_counted_ptrI", "St19_Sp_counted_deleterI")
 _DEFAULT: Final = "St14default_deleteI"
+_DELETED: Final = 2
+"""Word of a counting block that has the address to delete: after the table and two counts of four bytes."""
 _NAMES = dict[int, str]()
 """Address of a virtual table -> the class's name in RTTI."""
 
@@ -66,15 +69,16 @@ def _name_of(table: int) -> str:
 
 def counted(pointer: Pointer) -> Counted | None:
     """What a shared pointer's block says; None of a class whose memory is not known."""
-    kind = class_at(pointer.block)
+    kind, words = class_at(pointer.block), words_at(pointer.block, _DELETED + 1)
+    references = words[1] & 0xFFFFFFFF if words else 0
     if kind.startswith(_INSIDE):
         blocks: tuple[int, ...] = (pointer.block,)
     elif kind.startswith(_APART[0]) or (kind.startswith(_APART[1]) and _DEFAULT in kind):
-        blocks = pointer
+        blocks = (words[_DELETED], pointer.block)
     else:
         return None
-    references = words_at(pointer.block, 2)[1] & 0xFFFFFFFF
-    return Counted(references, tuple((block, block_bytes(block)) for block in blocks))
+    pieces = tuple((block, block_bytes(block)) for block in blocks) if references else ()
+    return Counted(references, pieces) if pieces and all(size for _, size in pieces) else None
 
 
 def pointers(address: int, size: int, own: int = 0) -> Iterator[Pointer]:
@@ -102,8 +106,34 @@ def _vector(address: int, count: int) -> Iterator[Pointer]:
 
 _usable = ctypes.CDLL(None).malloc_usable_size
 _usable.argtypes, _usable.restype = (ctypes.c_void_p,), ctypes.c_size_t
+_IN_USE, _MAPPED, _FLAGS = 1, 2, 7
+"""Bits of the word before a block: the chunk before is in use; has a mapping of its own (glibc malloc.c)."""
+
+
+@functools.cache
+def _is_glibc() -> bool:
+    found = (
+        ctypes.cast(one, ctypes.c_void_p).value
+        for one in (_usable, ctypes.CDLL("libc.so.6").malloc_usable_size)
+    )
+    return len(set(found)) == 1
 
 
 def block_bytes(address: int) -> int:
-    """Bytes of the allocator's block that begins at an address."""
-    return int(_usable(address))
+    """Bytes of the allocator's block that begins at an address; 0 where glibc's heap has no block in use.
+
+    malloc_usable_size ends the process at an address that malloc did not return, so the words that glibc
+    keeps about a block are read softly. Another allocator is asked.
+    """
+    return _glibc_bytes(address) if _is_glibc() else int(_usable(address))
+
+
+def _glibc_bytes(address: int) -> int:
+    head = words_at(address - WORD, 1) if address % 16 == 0 else ()
+    size = head[0] & ~_FLAGS if head else 0
+    if size < 32 or size % 16:
+        return 0
+    if head[0] & _MAPPED:
+        return size - 2 * WORD
+    after = words_at(address - 2 * WORD + size + WORD, 1)
+    return size - WORD if after and after[0] & _IN_USE else 0
