@@ -3,15 +3,14 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from inspector.errors import InspectorError
 from inspector.facts.leaks import DEADLY, KeptByC, Leaks, Suspect, Verdict
+from inspector.objects.collector import uncollected
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -109,7 +108,7 @@ class Leaked:
         if ledger.stages:  # functions that began meanwhile call this one, and hold objects on the stack
             frames_from = frames_from or _native.stack_height()
         try:
-            with _uncollected():
+            with uncollected():  # owners would be freed between count and search, dead objects met
                 found = ledger.stop(frames_from)
                 if not self.searches:
                     self.unsearched = unsearched(found) + ledger.raw_memory.unsearched()
@@ -309,18 +308,6 @@ def lost(certain: tuple[Verdict, ...], many: str) -> InspectorError:
         why=f"{first.reason}; {first.rule}",
         do=first.cure,
     )
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Disable the gc: it would free owners between count and search, and meet the dead objects we keep."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _judged(found: Found, alone: bool, searches: bool) -> Leaks:
