@@ -7,6 +7,8 @@ address of its class's virtual table and the offset of the Python owner, to reco
 
 # SPDX-License-Identifier: MIT
 import ctypes
+import functools
+import importlib.util
 import struct
 import sys
 from collections.abc import Iterable, Iterator
@@ -57,6 +59,7 @@ class PyarrowBuffers(Adapter):
 
     def __init__(self) -> None:
         self._kinds: dict[int, Kind] = {}
+        self._knows_numpy = False
 
     def types(self) -> tuple[type, ...]:
         """Array classes, ChunkedArray, RecordBatch, Table, Buffer, the reader, files."""
@@ -68,28 +71,29 @@ class PyarrowBuffers(Adapter):
         return (*arrays, *(getattr(lib, name) for name in names))
 
     def self_test(self) -> None:
-        """Make a buffer of each class: address and size in its C++ object match its attributes."""
+        """Make a buffer of each class: address and size in its C++ object match its attributes.
+
+        pyarrow.array imports pandas. So none is made from values, and NumPy's class is learned when needed.
+        """
         arrow, source = sys.modules["pyarrow"], bytearray(64)
-        pool = arrow.array([1.0]).buffers()[1]
+        pool = arrow.allocate_buffer(8)
         there = arrow.foreign_buffer(pool.address, pool.size, source)
         self._learn(pool, "PoolBuffer", "owned")
         self._learn(arrow.py_buffer(source), "PyBuffer", "foreign", source)
         self._learn(there, "PyForeignBuffer", "foreign", source)
-        imported = arrow.Array._import_from_c_capsule(*arrow.array([1.0]).__arrow_c_array__())
+        array = arrow.Array.from_buffers(arrow.int8(), 8, [None, pool])
+        imported = arrow.Array._import_from_c_capsule(*array.__arrow_c_array__())
         self._learn(imported.buffers()[1], "ImportedBuffer", "foreign")
         with arrow.memory_map(__file__) as file:
             self._learn(_root(file.read_buffer(8)), "MemoryMap::Region", "owned")
-        self._learn_numpy()
 
-    def _learn_numpy(self) -> bool:
-        """Learn the class of buffers over an ndarray after NumPy is imported, possibly later than pyarrow."""
-        numpy = sys.modules.get("numpy")
-        known = any(kind.name == "NumPyBuffer" for kind in self._kinds.values())
-        if known or numpy is None:
-            return False
-        array = numpy.zeros(8, "f8")
-        self._learn(sys.modules["pyarrow"].array(array).buffers()[1], "NumPyBuffer", "foreign", array)
-        return True
+    def _known(self, table: int) -> Kind:
+        """The class with that virtual table."""
+        if table not in self._kinds and not self._knows_numpy and _may_call_array():
+            array = sys.modules["numpy"].zeros(8, "f8")
+            self._learn(sys.modules["pyarrow"].array(array).buffers()[1], "NumPyBuffer", "foreign", array)
+            self._knows_numpy = True
+        return self._kinds.get(table, UNSEEN)
 
     def _learn(self, buffer: Any, name: str, title: str, owner: Any = None) -> None:
         words = _object_of(buffer)
@@ -135,7 +139,7 @@ class PyarrowBuffers(Adapter):
     def owner_at(self, address: int) -> int:
         """Address of the Python object that a buffer in C++ refers to; 0 for none."""
         words = words_at(address, _WORDS)
-        word = self._kinds.get(words[0], UNSEEN).owner_word if words else 0
+        word = self._known(words[0]).owner_word if words else 0
         return words[word] if word else 0
 
     def _title(self, buffer: Any) -> str:
@@ -146,9 +150,7 @@ class PyarrowBuffers(Adapter):
     def _kind(self, buffer: Any) -> tuple[Kind, tuple[int, ...]]:
         words = _object_of(buffer)
         fits = words[2:4] == (buffer.address, buffer.size)
-        if fits and words[0] not in self._kinds:
-            self._learn_numpy()
-        return self._kinds.get(words[0], UNSEEN) if fits else UNSEEN, words
+        return self._known(words[0]) if fits else UNSEEN, words
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """Columns of a table, chunks of a chunked array."""
@@ -279,6 +281,14 @@ def _object_of(buffer: Any) -> tuple[int, ...]:
     pointer = _native.read(id(buffer) + _POINTER_AT, 8)
     raw = _native.read(int.from_bytes(pointer or b"", "little"), 8 * _WORDS) if pointer else None
     return struct.unpack(f"={_WORDS}Q", raw or bytes(8 * _WORDS))
+
+
+def _may_call_array() -> bool:
+    """Whether pyarrow.array has no pandas to import: whoever made a buffer over an ndarray has called it."""
+    return "numpy" in sys.modules and ("pandas" in sys.modules or not _is_installed("pandas"))
+
+
+_is_installed = functools.cache(importlib.util.find_spec)
 
 
 def _root(buffer: Any) -> Any:

@@ -26,9 +26,10 @@ class XarrayVariables(Holder):
     exact = ("Dataset", "DataArray", "Variable", "IndexVariable")
 
     def self_test(self) -> None:
-        """The ndarray behind a DataArray is found, the same object."""
-        array = sys.modules["numpy"].zeros(2, "f8")
-        if next((found for _, found in self.held(sys.modules["xarray"].DataArray(array))), None) is not array:
+        """The ndarray behind a DataArray is found, the same object; `fastpath`: else dask is imported."""
+        xarray, array = sys.modules["xarray"], sys.modules["numpy"].zeros(2, "f8")
+        whole = xarray.DataArray(xarray.Variable(("x",), array, fastpath=True), {}, indexes={}, fastpath=True)
+        if next((found for _, found in self.held(whole)), None) is not array:
             raise ValueError("DataArray._variable._data is not what it was")
 
     def held(self, x: Any) -> Iterator[tuple[str, Any]]:

@@ -12,7 +12,6 @@ from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, M
 from inspector.facts.hosted import Hosted
 from inspector.facts.statements import Statements
 from inspector.facts.unknown import Unknown
-from inspector.objects.collector import uncollected
 from inspector.sessions.chosen_modules import names_of
 from inspector.sessions.statements.by_line import Lines
 from inspector.sessions.trace_facts import finished, left_in, statements, whole
@@ -68,7 +67,7 @@ class Traced:
             from inspector.tracing.arm.torch_operators import Operators
 
             self._recorder.operators = Operators()
-        with self._interrupts.begun(), uncollected():  # a collection of all objects costs as much as the rest
+        with self._interrupts.begun():
             self._recorder.start()
             if wanted:
                 unrecorded(self._watch.begin)

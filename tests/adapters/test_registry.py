@@ -129,6 +129,22 @@ def test_nothing_is_imported_for_a_process_without_the_library() -> None:
     assert printed("-c", program) == "[]\n"
 
 
+@pytest.mark.libraries
+@pytest.mark.parametrize("library", ["pyarrow", "awkward", "xarray", "polars", "dask.array", "h5py", "zarr"])
+def test_a_look_and_a_trace_import_no_other_package(library: str) -> None:
+    """pyarrow.array imports pandas, and a DataArray dask and SciPy: self tests make none."""
+    source = f"""
+import sys, numpy, elftools, {library}, inspector
+def packages():
+    return {{name.partition(".")[0] for name in sys.modules}}
+before = packages()
+with inspector.trace():
+    inspector.inspect([1])
+print(packages() - before - sys.stdlib_module_names)
+"""
+    assert printed("-W", "ignore", "-c", source).strip() == "set()"
+
+
 def test_a_metaclass_is_not_asked() -> None:
     class Meta(type):
         def __getattribute__(cls, name: str) -> Any:
