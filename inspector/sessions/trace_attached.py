@@ -18,13 +18,12 @@ from inspector.debugger.attach.held import held
 from inspector.debugger.attach.sampling import check_seconds, opened
 from inspector.debugger.attach.visiting import Doors, called, doors, forgotten, standing
 from inspector.debugger.memory import proc
-from inspector.facts.conversion import Trace
 from inspector.facts.growth import Growth
 from inspector.facts.remote import Samples
 from inspector.facts.unknown import Unknown
 from inspector.facts.waits import Waits
 from inspector.sessions.chosen_modules import names_of
-from inspector.sessions.trace import left
+from inspector.sessions.trace import Traced, left
 
 DEADLINE_S: Final = 2.0
 LEAVE_S: Final = 20.0
@@ -49,7 +48,7 @@ class Visited(Attached):
 
     def trace(
         self, seconds: float, *modules: str | ModuleType, deadline_s: float = DEADLINE_S
-    ) -> Trace | Samples:
+    ) -> Traced | Samples:
         """Trace that process for `seconds`, as `inspector.trace` does, and return the trace.
 
         The extension is loaded there if a safe point comes within `deadline_s`: a thread in a system call, or
@@ -61,7 +60,7 @@ class Visited(Attached):
         with _folder(self.pid) as folder:
             if why := self._inside(folder, seconds, asked, deadline_s):
                 return replace(self.sample(max(seconds, _SAMPLED_S_MIN)), instead=why)
-            return left(folder, self.pid).fact
+            return left(folder, self.pid)
 
     def growth(
         self, seconds: float, *, deadline_s: float = DEADLINE_S, seen: Callable[[], object] = bool

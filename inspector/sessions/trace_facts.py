@@ -55,7 +55,7 @@ def statements(events: Events, query: Query, fact: Trace) -> Statements:
 
     rows = concluded(
         events.written, events.bound, query.evidence(), fact.losses, fact.crossings, fact.materialized,
-        events.operators,
+        events.operators, events.values_seen,
     )  # fmt: skip
     return Statements(rows, events.values_seen)
 

@@ -66,7 +66,15 @@ def _copied(rows: Sequence[Statement], trace: Trace) -> Answer:
     if not parts:
         return _elsewhere(rows, trace)
     text = ", ".join(parts)
-    return answer("lines-copied", f"{text[0].upper()}{text[1:]}.", "statements.rows", costs_bytes=total)
+    said = f"{text[0].upper()}{text[1:]}.{_not_known(rows)}"
+    return answer("lines-copied", said, "statements.rows", costs_bytes=total)
+
+
+def _not_known(rows: Sequence[Statement]) -> str:
+    """A sentence on the bytes of which it is not known whether they are copies; "" if there are none."""
+    found = [row for row in rows if row.verdict == "unknown"]
+    known = sum(row.bytes for row in found if not isinstance(row.bytes, Unknown))
+    return f" Whether {size(known)} of {_lines(found)} were copied is not known." if known else ""
 
 
 def _lines(rows: Sequence[Statement]) -> str:

@@ -73,7 +73,9 @@ def crossed(row: Statement) -> bool:
     """Whether a statement had to do with bytes; a second name for an object has not."""
     if row.losses or row.inside or row.materialized:
         return True
-    return row.verdict not in ("no bytes", "unknown") and not (row.verdict == "same object" and not row.calls)
+    if row.verdict == "unknown":
+        return not isinstance(row.bytes, Unknown) and row.bytes > 0
+    return row.verdict != "no bytes" and not (row.verdict == "same object" and not row.calls)
 
 
 def _weight(row: Statement) -> tuple[int, int]:

@@ -14,12 +14,13 @@ from debugged import Program, target, until
 
 from inspector.debugger.memory import proc
 from inspector.errors import TargetGone
-from inspector.facts.conversion import Trace
+from inspector.faces.cli import main
 from inspector.facts.growth import Growth
 from inspector.facts.remote import Samples
 from inspector.facts.unknown import Unknown
 from inspector.sessions import running
 from inspector.sessions.growth.attached import growth_of
+from inspector.sessions.trace import Traced
 
 pytestmark = [
     pytest.mark.debugger,
@@ -42,9 +43,9 @@ JOINING = FIRST + (
 )
 
 
-def calls(found: Trace | Samples) -> dict[str, int]:
+def calls(found: Traced | Samples) -> dict[str, int]:
     """Name -> count of a trace's calls."""
-    assert isinstance(found, Trace), found.instead
+    assert isinstance(found, Traced), found.instead
     return {call.name: call.times for call in found.calls}
 
 
@@ -167,7 +168,7 @@ def test_signals_that_come_meanwhile_arrive() -> None:
         with subprocess.Popen([sys.executable, "-c", burst]) as sender:
             found = other.trace(0.05, deadline_s=PATIENT)
             sender.kill()
-        assert isinstance(found, Trace)
+        assert isinstance(found, Traced)
         program.go_on()
         assert program.said() == {"seen": True}
 
@@ -185,3 +186,28 @@ def test_one_that_dies_meanwhile_gives_what_it_recorded() -> None:
                 return
         assert time.monotonic() - begin < 300
         assert isinstance(found, Samples) or other.notes == ("the process ended meanwhile",)
+
+
+SERVICE = """
+import time
+import numpy as np
+while True:
+    whole = np.linspace(0, 1, 100_000)
+    half = whole.astype("f4")
+    time.sleep(0.01)
+"""
+
+
+def test_its_report_is_of_its_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a line copied, and of what it is not known: its values are not compared from outside."""
+    (script := tmp_path / "service.py").write_text(SERVICE)
+    with subprocess.Popen([sys.executable, "-P", script]) as service:
+        until(lambda: "_multiarray_umath" in Path(f"/proc/{service.pid}/maps").read_text())
+        time.sleep(0.5)
+        words = ("trace", "--seconds", "1", "--deadline", str(PATIENT))
+        assert main(["attach", str(service.pid), *words]) == 0
+        service.kill()
+    first, *rows = capsys.readouterr().out.splitlines()
+    assert "copied by one line. Whether" in first
+    assert any('half = whole.astype("f4")' in row and "copied" in row for row in rows)
+    assert any("whole = np.linspace(" in row and "unknown" in row for row in rows)

@@ -74,6 +74,8 @@ def run(options: argparse.Namespace) -> int:
         return stacks_command.run(options)
     if options.question == "memory":
         return _memory(options)
+    if options.question == "trace":
+        return _trace(options)
     column, fact = _answered(options)
     show(Report(options.expression or column, {column: fact}), options)
     return EXIT_DONE
@@ -106,9 +108,19 @@ def _answered(options: argparse.Namespace) -> tuple[str, Any]:
         return "remote", other.inspect(options.expression)
     if options.question == "owners":
         return "owners", other.owners(options.expression)
-    if options.question == "sample":
-        return "samples", other.sample(seconds)
+    return "samples", other.sample(seconds)
+
+
+def _trace(options: argparse.Namespace) -> int:
+    from inspector.faces.cli.output import show
+    from inspector.report import Report
+    from inspector.sessions import running
+    from inspector.sessions.trace import Traced
+
+    seconds = SECONDS if options.seconds is None else options.seconds
+    other = running.attach(options.pid)
     found = other.trace(seconds, *options.of, deadline_s=options.deadline)
     for note in other.notes:
         print(f"inspector: {note}", file=sys.stderr)
-    return ("samples" if hasattr(found, "rounds") else "trace"), found
+    show(found.report if isinstance(found, Traced) else Report("samples", {"samples": found}), options)
+    return EXIT_DONE

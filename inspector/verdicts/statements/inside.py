@@ -41,3 +41,9 @@ def _of_torch(operators: Iterable[Operator], bound: Sequence[Bound]) -> tuple[In
         if one.did == "copied" and left and (not mine or one.times <= len(one.starts)):
             copies, size = copies + left, size + max(one.bytes - sum(mine), 0)
     return (Inside(LIBRARY, copies, size),) if copies else ()
+
+
+def largest(some: Sequence[Copy]) -> Copy | None:
+    """The one with most bytes, if it is worth a row."""
+    large = (one for one in some if one.span_bytes >= LEAST_TOLD)
+    return max(large, key=lambda one: one.span_bytes, default=None)

@@ -12,7 +12,7 @@ from inspector.facts.unknown import Unknown
 from inspector.verdicts.advice.told import instead
 from inspector.verdicts.copies import EMPTY, INTO_PASSED, copies, judged
 from inspector.verdicts.statements.computing import computes
-from inspector.verdicts.statements.inside import LEAST_TOLD, inside
+from inspector.verdicts.statements.inside import LEAST_TOLD, inside, largest
 from inspector.verdicts.statements.later import Writes
 from inspector.verdicts.statements.makers import is_passed_on, makers, proved, returns_its_argument, telling
 from inspector.verdicts.statements.operators import (
@@ -65,6 +65,8 @@ class _Elsewhere:
     returned: list[Bound]
     seen: list[_Seen]
     writes: Writes
+    values_seen: bool
+    """Whether the values of names were looked at: not in another process."""
 
     def line_of(self, value: Bound, own: _Seen) -> str:
         """ "in line 12": the statement that returned or made a value; "" if nothing says that another did."""
@@ -92,6 +94,7 @@ def statements(
     crossings: Iterable[Crossing],
     materialized: Iterable[Materialized] = (),
     operators: Iterable[Operator] = (),
+    values_seen: bool = True,
 ) -> tuple[Statement, ...]:
     """One row for each value that a statement bound, or one for a statement that bound none with bytes."""
     seen = {(one.file, one.line): _Seen(one) for one in written}
@@ -117,7 +120,7 @@ def statements(
     files = {file: number for number, file in enumerate(dict.fromkeys(one.file for one in written))}
     ordered = sorted(seen.values(), key=lambda one: (files[one.written.file], one.written.line))
     returned = [value for one in ordered for value in one.bound if not value.target]  # or yielded
-    elsewhere = _Elsewhere(returned, list(seen.values()), Writes(written, bound))
+    elsewhere = _Elsewhere(returned, list(seen.values()), Writes(written, bound), values_seen)
     return tuple(row for one in ordered if one.written.kind != "import" for row in _rows(one, elsewhere))
 
 
@@ -141,7 +144,7 @@ def _add(seen: _Seen, crossing: Crossing) -> None:
 
 def _rows(seen: _Seen, elsewhere: _Elsewhere) -> list[Statement]:
     if not seen.bound:
-        return _unbound(seen, copies(seen.evidence))
+        return _unbound(seen, copies(seen.evidence), elsewhere.values_seen)
     made_by = [makers(value, seen.evidence) for value in seen.bound]
     copied = any(copy.verdict == "copied" for copy in copies(seen.evidence))
     rows = [
@@ -339,7 +342,7 @@ def _name(copy: Copy) -> str:
     return copy.function.rpartition(".")[2]
 
 
-def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
+def _unbound(seen: _Seen, found: tuple[Copy, ...], values_seen: bool) -> list[Statement]:
     """The row of a statement whose value was not seen: what its calls did."""
     copied = [copy for copy in found if copy.verdict == "copied"]
     if seen.operators:
@@ -350,6 +353,10 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
     fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
     large = [one for one in (*copied, *fresh) if one.span_bytes >= LEAST_TOLD and _is_written(seen, one)]
     first = next(iter([*named, *large]), None)
+    if first is None and not values_seen and seen.written.targets and (hidden := largest(fresh)):
+        why = f"{hidden.function} made it; values were not compared"
+        row = _row(seen.written, "", "unknown", "", hidden.span_bytes, 0, why, True, hidden.times)
+        return [_with(seen, row, inside((), copied, ()))]
     if first is None and not (seen.losses or seen.calls or seen.materialized):
         return []
     did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]
