@@ -5,6 +5,9 @@ from inspector.facts.record import dataclass
 from inspector.facts.stack import Stack
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 
+NO_ARRAY = Unknown("it is no ndarray")
+NOT_READ = Unknown("its memory could not be read")
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -14,6 +17,32 @@ class Entry:
     """"[3]", "['k']", ".attr"."""
     value: str | Unknown
     """Type and bounded value."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteArray:
+    """The bytes of an ndarray of another process."""
+
+    bytes: int
+    """Elements times their size."""
+    owns: bool
+    """It frees them (NPY_ARRAY_OWNDATA)."""
+    base: str
+    """The global of __main__ that is its base, else the base's type; "" for none."""
+    base_is_named: bool
+    base_bytes: int
+    """Bytes of the base, if that is an ndarray; else 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteInside:
+    """What the items of a container or the attributes of an instance hold themselves."""
+
+    looked: int
+    """Items that were looked at."""
+    blocks: int
+    """Arrays, bytes and bytearrays among them; views of one array count once."""
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +73,8 @@ class Remote:
     """Modules with this global: first the module that was read, then those with the same object."""
     namesakes: tuple[str, ...] = ()
     """Modules with another object under that name."""
+    array: RemoteArray | Unknown = NO_ARRAY
+    inside: RemoteInside | Unknown = NOT_READ
 
 
 @dataclass(frozen=True, slots=True)

@@ -347,3 +347,33 @@ def test_the_terminal_asks_and_answers(capsys: pytest.CaptureFixture[str]) -> No
         assert main(["attach", pid, "show"]) == 2
         assert main(["attach", pid, "trace", "--seconds", "0"]) == 2
         assert main(["attach", "999999999", "show", "x"]) == 3
+
+
+ARRAYS = """
+import numpy as np
+x = np.arange(1000.0)
+v = x[::2]
+cache = {(1, "a"): x, (2, "b"): v, "c": bytes(500), "d": [bytes(7000)]}
+say(ready=1)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "first"),
+    [
+        ("x", "Owns its 8.0 kB."),
+        ("v", "A view of x: 4.0 kB of its 8.0 kB, and keeps it."),
+        ("cache", "At least 8.5 kB in all, in arrays and bytes among its 4 items, not deeper."),
+        ("cache[1, 'a']", "Owns its 8.0 kB."),
+    ],
+)
+def test_an_object_of_another_process_answers_first(
+    path: str, first: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Arrays over one memory count once; a tuple is a key that can be typed."""
+    from inspector.faces.cli import main
+
+    with target(ARRAYS) as (program, _):
+        assert main(["attach", str(program.pid), "show", path]) == 0
+    assert capsys.readouterr().out.splitlines()[0].strip() == first

@@ -71,7 +71,7 @@ class Naming:
         if one.how in (ENTRIES, VALUES):
             for key, _, slot in objects.items(one.object):
                 if slot == one.word:
-                    return "item", f"[{objects.values.brief(key)}]"
+                    return "item", f"[{objects.key(key)}]"
                 if slot == one.word + 8:
                     return "item", " as key"
             return "item", " as key" if one.how == ENTRIES else ""

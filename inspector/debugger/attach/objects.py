@@ -15,6 +15,8 @@ from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 ENTRIES_MAX: Final = 1 << 22
 """Entries of one dict; a larger dict counts as unreadable."""
 NAME_CHARACTERS: Final = 200
+KEYS_MAX: Final = 8
+"""Items of a tuple that is written as a key."""
 
 
 class Objects:
@@ -176,6 +178,16 @@ class Objects:
 
     def some_items(self, address: int, limit: int) -> list[tuple[str, int]]:
         """The first items of a dict as (key as text, value)."""
-        return [
-            (f"[{self.values.brief(key)}]", value) for key, value, _ in islice(self.items(address), limit)
-        ]
+        return [(f"[{self.key(key)}]", value) for key, value, _ in islice(self.items(address), limit)]
+
+    def key(self, address: int) -> str:
+        """A dict's key as it is written, of a short tuple too; else its type."""
+        try:
+            is_short = self.type_name(address) == "tuple" and 0 < self.sequence(address)[1] <= KEYS_MAX
+        except Unreadable:
+            return "?"
+        if not is_short:
+            return self.values.brief(address)
+        start, count = self.sequence(address)
+        items = [self.values.brief(self.memory.word(start + 8 * i)) for i in range(count)]
+        return f"({', '.join(items)}{',' if count == 1 else ''})"

@@ -22,7 +22,7 @@ class Step(NamedTuple):
     """`.name` or `[key]`."""
 
     attribute: bool
-    key: str | int | bytes | float | bool | None
+    key: str | int | bytes | float | bool | tuple[object, ...] | None
 
     def __str__(self) -> str:
         return f".{self.key!s}" if self.attribute else f"[{self.key!r}]"
@@ -153,9 +153,9 @@ def _entry(objects: Objects, address: int, step: Step, said: str) -> int:
         if text:
             if objects.text(key) == wanted:
                 return value
-        elif objects.values.brief(key) == said_key and objects.type_name(key) == type(wanted).__name__:
+        elif objects.key(key) == said_key and objects.type_name(key) == type(wanted).__name__:
             return value
-    keys = [objects.values.brief(key) for key, _, _ in objects.items(address)]
+    keys = [objects.key(key) for key, _, _ in objects.items(address)]
     raise _missing(said, step, "no such key", _listed("keys", keys))
 
 

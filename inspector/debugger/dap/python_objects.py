@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from inspector.debugger.attach.frames import thread_frames
-from inspector.debugger.attach.look import array, array_bytes, contents, element, references, shape
+from inspector.debugger.attach.look import contents, references
+from inspector.debugger.attach.ndarrays import array, array_bytes, element, shape
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.path import Root, Step, followed, parsed, resolved
 from inspector.debugger.attach.runtime import Runtime, runtime

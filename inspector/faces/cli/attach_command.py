@@ -52,7 +52,9 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Answer the question and draw it."""
     from inspector.faces.cli.output import show
+    from inspector.facts.answers import Answers
     from inspector.report import Report
+    from inspector.verdicts.answers import remote
 
     if options.question is None:
         usage = [line.strip().partition("  ")[0] for line in (__doc__ or "").splitlines()]
@@ -77,7 +79,8 @@ def run(options: argparse.Namespace) -> int:
     if options.question == "trace":
         return _trace(options)
     column, fact = _answered(options)
-    show(Report(options.expression or column, {column: fact}), options)
+    facts = {"answers": Answers(tuple(remote.answers(fact)))} if column == "remote" else {}
+    show(Report(options.expression or column, facts | {column: fact}), options)
     return EXIT_DONE
 
 
