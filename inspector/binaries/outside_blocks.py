@@ -23,6 +23,8 @@ _ALONE_BYTES: Final = 1 << 17
 _HEAP: Final = struct.Struct("=QQQQ")
 _HEAP_BYTES: Final = 1 << 26
 """Alignment of the heaps of glibc's other arenas, HEAP_MAX_SIZE."""
+_ARENA_AT: Final = 64
+"""An arena lies behind the header of its first heap, which has 32 bytes, from glibc 2.35 on 48."""
 MOST_UNKNOWN: Final = 1 << 17
 """Pages of which nothing is known, 5 us each; after so many the rest stays undivided."""
 MOST_BYTES: Final = 1 << 34
@@ -56,9 +58,6 @@ class OutsideBlocks:
         """The pieces of a mapping that are known."""
         if stop - start > MOST_BYTES or not (present := self._present(start, stop)):
             return
-        if self._is_arena(start, stop):
-            yield ARENA, _resident(present), 1
-            return
         first = present.find(1)
         while first >= 0 and self._left:
             found, size = self._found(start + first * PAGE, stop)
@@ -71,6 +70,8 @@ class OutsideBlocks:
 
     def _found(self, at: int, stop: int) -> tuple[tuple[Piece, ...], int]:
         """The pieces of what begins at this page, and its length."""
+        if heap := 0 if at % _HEAP_BYTES else self._heap(at, stop):
+            return ((ARENA, heap, 1),), heap
         if pool := () if at % POOL_BYTES or stop - at < POOL_BYTES else self._pool(at):
             return pool, POOL_BYTES
         before, word, *_ = self._words(_CHUNK, at)
@@ -95,9 +96,12 @@ class OutsideBlocks:
         text = self._read(self._memory, at, form.size)
         return form.unpack(text) if len(text) == form.size else (0,) * 8
 
-    def _is_arena(self, start: int, stop: int) -> bool:
-        arena, _, size, opened, *_ = self._words(_HEAP, start) if not start % _HEAP_BYTES else (0,) * 4
-        return bool(arena) and not arena % 16 and 0 < size <= opened == stop - start
+    def _heap(self, at: int, stop: int) -> int:
+        """Bytes of a heap of an arena; 0 for none. It may have grown since the mappings were read."""
+        arena, _, size, opened, *_ = self._words(_HEAP, at)
+        is_arena = not arena % 16 and 0 < arena % _HEAP_BYTES <= _ARENA_AT
+        is_heap = 0 < size <= opened <= _HEAP_BYTES and opened % PAGE == 0
+        return min(opened, stop - at) if is_arena and is_heap else 0
 
     def _pool(self, at: int) -> tuple[Piece, ...]:
         """() where it is none."""

@@ -377,6 +377,32 @@ def test_another_process_is_read_from_outside() -> None:
         inspector.memory(child.pid)
 
 
+GROWING = """
+import threading, time
+kept = []
+def fill():
+    while len(kept) < 3000:
+        kept.append(bytearray(50_000))
+        if len(kept) == 1000:
+            print(1, flush=True)
+        time.sleep(0.001 if len(kept) >= 1000 else 0)
+for _ in range(2):
+    threading.Thread(target=fill).start()
+"""
+
+
+@pytest.mark.core
+def test_an_arena_that_grows_while_it_is_read_is_heap() -> None:
+    """Its mapping is longer by then, or has two heaps of the arena."""
+    with subprocess.Popen([sys.executable, "-c", GROWING], stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        found = [inspector.memory(child.pid) for _ in range(5)]
+        child.kill()
+    assert all(one.row("heap").resident_bytes > 40 * MB for one in found)
+    assert all(one.row("unexplained").resident_bytes < MB for one in found)
+
+
 REFUSED = """
 import inspector, os
 from contextlib import suppress
