@@ -253,6 +253,16 @@ def attach(pid: int) -> Visited:
     return Visited(pid)
 
 
+def shown(pid: int, expression: str) -> Report:
+    """An object of another process: what it is in a sentence, then type, references, value, contents."""
+    from inspector.facts.answers import Answers
+    from inspector.report import Report
+    from inspector.verdicts.answers.remote import answers
+
+    fact = attach(pid).inspect(expression)
+    return Report(expression, {"answers": Answers(tuple(answers(fact))), "remote": fact})
+
+
 def writes(x: Any, part: str = "bytes", budget: int = 1000) -> WriteWatch:
     """Record each write to the memory of `x` in a block: `with writes(x[3:4]) as found:`, then iterate.
 

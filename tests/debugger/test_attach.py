@@ -377,3 +377,14 @@ def test_an_object_of_another_process_answers_first(
     with target(ARRAYS) as (program, _):
         assert main(["attach", str(program.pid), "show", path]) == 0
     assert capsys.readouterr().out.splitlines()[0].strip() == first
+
+
+def test_a_view_of_another_process_is_a_holder(capsys: pytest.CaptureFixture[str]) -> None:
+    """The collector tracks no ndarray."""
+    from inspector.faces.cli import main
+
+    with target(ARRAYS) as (program, _):
+        assert main(["attach", str(program.pid), "owners", "x"]) == 0
+    said = capsys.readouterr().out
+    assert "all 3 named" in said and "cache[(1, 'a')]" in said and ".base" in said
+    assert "possible" not in said

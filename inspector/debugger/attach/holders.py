@@ -152,4 +152,5 @@ def _balanced(
         left = max(count - named, 0)
         native = min(left, in_c)
         unstored = left - native
+        possible = possible if left else ()  # each reference has its holder: other words are none
     return Owners(count, (*certain, *possible), 0, native, unstored, scan, scan.scanned_bytes, tuple(notes))

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from inspector.binaries.symbol_table import Elf, SymbolTable, elf, symbol_table
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.module_globals import scopes
+from inspector.debugger.attach.ndarrays import BASE
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime
 from inspector.debugger.memory import proc
@@ -29,6 +30,7 @@ _FIELDS: Final = {
     "builtin_function_or_method": {24: ("bound method", ".__self__"), 32: ("attribute", ".__module__")},
     "function": {16: ("attribute", ".__globals__"), 64: ("attribute", ".__defaults__")},
     "module": {16: ("attribute", ".__dict__")},
+    "numpy.ndarray": {BASE: ("attribute", ".base")},
 }
 """Type -> offset -> kind and key (headers of Include/cpython)."""
 

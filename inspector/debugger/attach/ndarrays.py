@@ -17,7 +17,7 @@ _NUMBERS: Final = {
 """(kind, bytes) of a dtype -> struct's format letter."""
 _NAMES: Final = {"f": "float", "i": "int", "u": "uint", "c": "complex"}
 _VALUES: Final = 6
-_BASE: Final = 48
+BASE: Final = 48
 _FLAGS: Final = 64
 _OWNS: Final = 4
 """NPY_ARRAY_OWNDATA."""
@@ -34,7 +34,7 @@ def array(objects: Objects, address: int) -> tuple[tuple[str, str], ...]:
     start, shape, strides = found.start, found.shape, found.strides
     said = [("dtype", found.dtype), ("shape", str(shape)), ("strides", str(strides))]
     said.append(("bytes", f"at {start:#x}"))
-    if base := objects.memory.word(address + _BASE):
+    if base := objects.memory.word(address + BASE):
         said.append(("base", described(objects, base)))
     if found.letter and all(shape):
         said.append(("values", _head(objects, start, found.letter, found.size, shape, strides)))
@@ -90,7 +90,7 @@ def owned(objects: Objects, address: int, names: dict[int, str]) -> RemoteArray 
     found = _layout(objects, address)
     if found is None:
         return NO_ARRAY
-    base = objects.memory.word(address + _BASE)
+    base = objects.memory.word(address + BASE)
     of_base = _layout(objects, base) if base else None
     name = names.get(base, "")
     said = name or (objects.type_name(base) if base else "")
@@ -101,7 +101,7 @@ def owned(objects: Objects, address: int, names: dict[int, str]) -> RemoteArray 
 def whole(objects: Objects, address: int) -> tuple[int, int] | None:
     """(first byte, bytes) of the memory that an ndarray shows: its base's, if that is an ndarray."""
     found = _layout(objects, address)
-    base = objects.memory.word(address + _BASE) if found else 0
+    base = objects.memory.word(address + BASE) if found else 0
     return (whole(objects, base) if base else None) or (found and (found.start, found.bytes))
 
 

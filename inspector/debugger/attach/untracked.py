@@ -1,6 +1,6 @@
-"""Containers that the garbage collector does not track: tuples and dicts of simple values (pycore_gc.h).
+"""Holders that the collector does not track: tuples and dicts of simple values (pycore_gc.h), ndarrays.
 
-A tuple is found by its header below the word; a dict by the word that points to its keys.
+A tuple or an ndarray is found by its header below the word; a dict by the word that points to its keys.
 """
 
 # SPDX-License-Identifier: MIT
@@ -11,6 +11,7 @@ from typing import Final
 
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.naming import ENTRIES, INSIDE, Holding
+from inspector.debugger.attach.ndarrays import BASE
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.memory.remote_memory import Unreadable
 
@@ -21,11 +22,23 @@ Words = Callable[[list[tuple[int, int]]], list[tuple[int, int]]]
 
 
 def untracked(objects: Objects, search: Words, words: list[int]) -> list[Holding]:
-    """The untracked tuples and dicts that hold some of these words."""
+    """The untracked tuples, ndarrays and dicts that hold some of these words."""
     words = words[:_WORDS_MAX]
-    found = [Holding(word, holder, INSIDE) for word in words if (holder := _tuple_of(objects, word))]
+    above = ((word, _array_of(objects, word) or _tuple_of(objects, word)) for word in words)
+    found = [Holding(word, holder, INSIDE) for word, holder in above if holder]
     left = [word for word in words if word not in {one.word for one in found}]
     return found + (_dicts(objects, search, left) if left else [])
+
+
+def _array_of(objects: Objects, word: int) -> int:
+    """The ndarray whose base is at the word; 0 where there is none."""
+    holder = word - BASE
+    try:
+        references, kind = struct.unpack("<qQ", objects.memory.read(holder, 16))
+    except Unreadable:
+        return 0
+    is_live = 0 < references < 1 << 40
+    return holder if is_live and objects.values.type_name_of(kind) == "numpy.ndarray" else 0
 
 
 def _tuple_of(objects: Objects, word: int) -> int:

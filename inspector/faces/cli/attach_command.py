@@ -52,9 +52,8 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Answer the question and draw it."""
     from inspector.faces.cli.output import show
-    from inspector.facts.answers import Answers
     from inspector.report import Report
-    from inspector.verdicts.answers import remote
+    from inspector.sessions import running
 
     if options.question is None:
         usage = [line.strip().partition("  ")[0] for line in (__doc__ or "").splitlines()]
@@ -78,9 +77,11 @@ def run(options: argparse.Namespace) -> int:
         return _memory(options)
     if options.question == "trace":
         return _trace(options)
+    if options.question == "show":
+        show(running.shown(options.pid, options.expression), options)
+        return EXIT_DONE
     column, fact = _answered(options)
-    facts = {"answers": Answers(tuple(remote.answers(fact)))} if column == "remote" else {}
-    show(Report(options.expression or column, facts | {column: fact}), options)
+    show(Report(options.expression or column, {column: fact}), options)
     return EXIT_DONE
 
 
@@ -107,8 +108,6 @@ def _answered(options: argparse.Namespace) -> tuple[str, Any]:
 
     seconds = SECONDS if options.seconds is None else options.seconds
     other = running.attach(options.pid)
-    if options.question == "show":
-        return "remote", other.inspect(options.expression)
     if options.question == "owners":
         return "owners", other.owners(options.expression)
     return "samples", other.sample(seconds)
