@@ -81,7 +81,7 @@ class BreakMagics(Magics):
         )
 
         def collected() -> Report:
-            return Report("breaks", {"breaks": cell_frames.of_hits(self.shell, session.facts, prepared.name)})
+            return running.report(cell_frames.of_hits(self.shell, session.facts, prepared.name))
 
         with showing.shown_if_raised(collected), session:
             prepared.run()

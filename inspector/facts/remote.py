@@ -97,5 +97,7 @@ class Samples:
     """Samples of a thread without a stack: it changed while it was read."""
     stacks: tuple[Sampled, ...]
     """Stacks of all threads, the most frequent first."""
+    processor_s: float = 0.0
+    """Seconds of processors that its threads used meanwhile."""
     instead: str = ""
     """Why it was not traced from inside, if that was requested."""

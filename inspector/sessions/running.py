@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from inspector.debugger.live import Live
     from inspector.debugger.session import Breakpoints
     from inspector.debugger.watch.writes import WriteWatch
+    from inspector.facts.remote import Samples
     from inspector.facts.stack import Hits, Stacks, Stop
     from inspector.report import Report
     from inspector.sessions.trace_attached import Visited
@@ -261,6 +262,18 @@ def shown(pid: int, expression: str) -> Report:
 
     fact = attach(pid).inspect(expression)
     return Report(expression, {"answers": Answers(tuple(answers(fact))), "remote": fact})
+
+
+def report(fact: Hits | Samples, **others: Any) -> Report:
+    """What breakpoints or samples of a process say: a sentence, then the facts; `others` follow."""
+    from inspector.facts.answers import Answers
+    from inspector.facts.remote import Samples
+    from inspector.report import Report
+    from inspector.verdicts.answers.hits import of_hits, of_samples
+
+    if isinstance(fact, Samples):
+        return Report("samples", {"answers": Answers(tuple(of_samples(fact))), "samples": fact, **others})
+    return Report("breaks", {"answers": Answers(tuple(of_hits(fact))), "breaks": fact, **others})
 
 
 def writes(x: Any, part: str = "bytes", budget: int = 1000) -> WriteWatch:

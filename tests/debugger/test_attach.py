@@ -388,3 +388,20 @@ def test_a_view_of_another_process_is_a_holder(capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().out
     assert "all 3 named" in said and "cache[(1, 'a')]" in said and ".base" in said
     assert "possible" not in said
+
+
+def test_samples_answer_first(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The line where it mostly is, and whether it runs there or waits."""
+    from inspector.faces.cli import main
+
+    for line, said in (("time.sleep(0.01)", "it mostly waits: "), ("pass", "it runs: ")):
+        (script := tmp_path / "loop.py").write_text(
+            f"import time\nprint(1, flush=True)\nwhile True:\n    {line}\n"
+        )
+        with subprocess.Popen([sys.executable, "-P", script], stdout=subprocess.PIPE) as program:
+            assert program.stdout is not None
+            program.stdout.readline()
+            assert main(["attach", str(program.pid), "sample", "--seconds", "0.5"]) == 0
+            program.kill()
+        first = " ".join(capsys.readouterr().out.split())
+        assert first.startswith("At loop.py:") and said in first

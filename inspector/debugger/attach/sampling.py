@@ -37,6 +37,7 @@ def sampled(pid: int, found: Runtime, seconds: float) -> Samples:
     rounds = unread = 0
     program = proc.program(pid)
     names: dict[int, str] = {}
+    used = proc.cpu_seconds(pid)
     end = time.monotonic() + seconds
     while time.monotonic() < end and proc.alive(pid):
         rounds += 1
@@ -56,7 +57,7 @@ def sampled(pid: int, found: Runtime, seconds: float) -> Samples:
         for (thread, frames), count in counts.most_common()
     )
     memory.close()
-    return Samples(pid, program, seconds, rounds, unread, stacks)
+    return Samples(pid, program, seconds, rounds, unread, stacks, max(proc.cpu_seconds(pid) - used, 0.0))
 
 
 def check_seconds(seconds: float) -> None:

@@ -17,7 +17,6 @@ EXPR is a path of names, attributes and constant indexes: cache["k"][3].rows.
 # SPDX-License-Identifier: MIT
 import argparse
 import sys
-from typing import Any
 
 from inspector.errors import EXIT_DONE, InspectorError
 from inspector.faces.arguments import DRAW, EXPORT, WRITE, add_options
@@ -79,9 +78,12 @@ def run(options: argparse.Namespace) -> int:
         return _trace(options)
     if options.question == "show":
         show(running.shown(options.pid, options.expression), options)
-        return EXIT_DONE
-    column, fact = _answered(options)
-    show(Report(options.expression or column, {column: fact}), options)
+    elif options.question == "owners":
+        owners = running.attach(options.pid).owners(options.expression)
+        show(Report(options.expression, {"owners": owners}), options)
+    else:
+        seconds = SECONDS if options.seconds is None else options.seconds
+        show(running.report(running.attach(options.pid).sample(seconds)), options)
     return EXIT_DONE
 
 
@@ -103,19 +105,8 @@ def _step(options: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _answered(options: argparse.Namespace) -> tuple[str, Any]:
-    from inspector.sessions import running
-
-    seconds = SECONDS if options.seconds is None else options.seconds
-    other = running.attach(options.pid)
-    if options.question == "owners":
-        return "owners", other.owners(options.expression)
-    return "samples", other.sample(seconds)
-
-
 def _trace(options: argparse.Namespace) -> int:
     from inspector.faces.cli.output import show
-    from inspector.report import Report
     from inspector.sessions import running
     from inspector.sessions.trace import Traced
 
@@ -124,5 +115,5 @@ def _trace(options: argparse.Namespace) -> int:
     found = other.trace(seconds, *options.of, deadline_s=options.deadline)
     for note in other.notes:
         print(f"inspector: {note}", file=sys.stderr)
-    show(found.report if isinstance(found, Traced) else Report("samples", {"samples": found}), options)
+    show(found.report if isinstance(found, Traced) else running.report(found), options)
     return EXIT_DONE

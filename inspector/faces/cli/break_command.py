@@ -42,7 +42,6 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Record, draw; returns EXIT_FINDINGS where the program failed."""
     from inspector.faces.cli.output import show
-    from inspector.report import Report
     from inspector.sessions import running
 
     if bool(options.program) == bool(options.pid):
@@ -67,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
             facts |= _last(folder) if options.last and code < 0 else {}
         if not options.startup:
             hits = running.of_program(hits, options.program or (), folder, options.preset)
-    show(Report("breaks", {"breaks": hits, **facts}), options)
+    show(running.report(hits, **facts), options)
     return EXIT_FINDINGS if code else EXIT_DONE
 
 
