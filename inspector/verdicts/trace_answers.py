@@ -19,14 +19,15 @@ from inspector.verdicts.losses import RANKS
 
 MOST_TEXT = 24
 """Characters of a value in a sentence."""
-_NO_COPY = "no-copy-in-your-lines"
+_NO_COPY, _LOST = "no-copy-in-your-lines", "values-changed"
 
 
 def with_answers(found: Statements, trace: Trace, nodes: Nodes | None = None) -> dict[str, Any]:
     """The columns of a trace's report; first what compiled graphs did, if any was called."""
     said = [*answers(found, trace), *advice(trace.hosted.lines)]
     if nodes is not None:
-        said = [*graphs(nodes), *(one for one in said if one.slug != _NO_COPY)]
+        first = [one for one in said if one.slug == _LOST]
+        said = [*first, *graphs(nodes), *(one for one in said if one.slug not in (_LOST, _NO_COPY))]
     columns = {"answers": Answers(tuple(said)), "statements": found}
     return {**columns, **({"nodes": nodes} if nodes is not None else {}), "trace": trace}
 
@@ -159,7 +160,7 @@ def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
         others = len({(one.site.file, one.site.line) for one, _ in found}) - 1
         lose = f"; {counted(others, 'other line')} {'loses' if others == 1 else 'lose'} values too"
         text = f"{_changed(loss)} in line {row.site.line}: {_pair(loss)}{lose if others else ''}."
-        yield answer("values-changed", text, "statements.rows")
+        yield answer(_LOST, text, "statements.rows")
 
 
 def _changed(loss: Loss) -> str:
