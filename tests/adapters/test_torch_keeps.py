@@ -58,6 +58,12 @@ def test_a_script_module_is_unknown() -> None:
     assert isinstance(kept, Unknown) and "script module" in kept.reason
 
 
+def test_a_view_whose_function_keeps_more_is_unknown() -> None:
+    """Of a conjugate's imaginary part it keeps tensors between: 592 B were said of 720 kB."""
+    kept = inspector.retained(torch.ones(300, 300, dtype=torch.complex64).conj().imag).retained_bytes
+    assert isinstance(kept, Unknown) and "function keeps" in kept.reason
+
+
 FORGOTTEN = """
 import ctypes, os, sys, torch
 from inspector.ledger.lost import lost
