@@ -20,6 +20,7 @@ from inspector.objects.layouts.r_objects import DATA, ITEM_BYTES, LIST, Header
 
 NUMBERS: Final = (int, float, bool)
 CODES: Final = frozenset("?bBhHiIlLqQdfe")
+NA_INTEGER64: Final = -(1 << 63)
 TEXTS_MAX: Final = 10_000
 """Strings are compared one by one: of a longer vector the first ones."""
 DEPTH_MAX, ITEMS_MAX, OBJECTS_MAX = 4, 1_000, 1 << 21
@@ -124,7 +125,8 @@ class Pair:
         if self.value.type == r.REAL and "integer64" in r.texts(self.held.get("class"), 1):
             wide = array("q", ours.tobytes())  # bit64 keeps whole numbers in the bytes of doubles
             if found := [at for at, one in enumerate(wide) if one != theirs[at]]:
-                yield self._change("value", where, found, str(wide[found[0]]), _python(theirs[found[0]]))
+                shown = "NA" if wide[found[0]] == NA_INTEGER64 else str(wide[found[0]])
+                yield self._change("value", where, found, shown, _python(theirs[found[0]]))
             return
         missing = self.value.type in (r.LOGICAL, r.INTEGER)
         gone = (
