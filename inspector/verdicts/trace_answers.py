@@ -7,6 +7,7 @@ from typing import Any
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.conversion import Copy, Loss, Trace
+from inspector.facts.hosted import HostCall
 from inspector.facts.nodes import Nodes
 from inspector.facts.nothing import Nothing
 from inspector.facts.statements import Statement, Statements
@@ -145,11 +146,21 @@ def _hosted(trace: Trace) -> Iterator[Answer]:
         where = f" from {counted(len(trace.hosted.own_lines), 'line')}" if trace.hosted.own_lines else ""
         text = f"{hosts} called Python's C API {counted(trace.hosted.asked, 'time')}{where}."
         yield answer("hosted", text, "trace.hosted")
-    if lost := [call for call in trace.hosted.calls if call.lost]:
-        site = lost[0].site
-        where = "" if isinstance(site, Unknown) else f" in line {site.line}"
-        count = counted(sum(call.times for call in lost), "value")
-        yield answer("host-lost", f"{count} lost, the first{where}: {lost[0].lost}.", "trace.hosted")
+    yield from _changed_in_host(trace.hosted.calls)
+
+
+def _changed_in_host(calls: Sequence[HostCall]) -> Iterator[Answer]:
+    """Values that a host lost, and conversions that Python refused it, in one sentence."""
+    lost, refused = [one for one in calls if one.lost], [one for one in calls if one.refused]
+    said = []
+    for found, noun, did in ((lost, "value", "lost"), (refused, "conversion", "refused")):
+        if found:
+            site, what = found[0].site, found[0].lost or found[0].refused
+            where = "" if isinstance(site, Unknown) else f" in line {site.line}"
+            count = counted(sum(call.times for call in found), noun)
+            said.append(f"{count} {did}, the first{where}: {what}")
+    if said:
+        yield answer("host-lost", f"{'; '.join(said)}.", "trace.hosted")
 
 
 def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:

@@ -46,7 +46,7 @@ def hidden(subject: _native.Subject, names: Collection[str], known: Collection[i
 
 
 def _in_rows(kind: type) -> str:
-    """Its name in the rows of what is freed: without the module "builtins", which classes of pyo3 have too."""
+    """Its name in the rows of what is freed: without the module "builtins", which pyo3's classes have too."""
     return full_name(kind).removeprefix("builtins.")
 
 
