@@ -24,14 +24,15 @@ DEADLINE_S: Final = 2.0
 _asked: Final[dict[tuple[Any, ...], tuple[tuple[int, Side], ...]]] = {}
 
 
-def reads_outside(node: Any, thunk: Any, inputs: list[Any], source: str) -> tuple[tuple[int, Side], ...]:
-    """(input, what the op does); asked once for each of its C files and the shapes that it is given.
+def is_asked(node: Any) -> bool:
+    """Whether its op is none of pytensor's own."""
+    return type_module(type(node.op)).partition(".")[0] != "pytensor"
 
-    pytensor's own ops are not asked.
-    """
-    own = type_module(type(node.op)).partition(".")[0] == "pytensor"
+
+def reads_outside(thunk: Any, inputs: list[Any], source: str) -> tuple[tuple[int, Side], ...]:
+    """(input, what the op does); asked once for each of its C files and the shapes that it is given."""
     given = {at: cell[0] for at, cell in enumerate(inputs) if cell is not None and _is_array(cell[0])}
-    if own or not source or not given or sum(one.nbytes for one in given.values()) > MOST_BYTES:
+    if not source or not given or sum(one.nbytes for one in given.values()) > MOST_BYTES:
         return ()
     key = (source, *((at, str(one.dtype), one.shape, one.strides) for at, one in given.items()))
     if key not in _asked:

@@ -93,7 +93,7 @@ class Losing:
         if not self._lost or not _is_array(out) or out.shape != self._shape:
             return
         numpy, made = sys.modules["numpy"], self._made
-        some = out[_places(out.shape, self._step)]
+        some = _sample(out, self._shape, self._step)
         if some.dtype != made.dtype or not numpy.allclose(some, made, rtol=1e-6, equal_nan=True):
             return
         for by, before, after in self._lost:
@@ -105,8 +105,9 @@ class Losing:
         numpy = sys.modules["numpy"]
         self._shape = numpy.broadcast_shapes(*(one.shape for one in given))
         self._step = max(-(-reduce(operator.mul, self._shape, 1) // MOST), 1)
-        places = _places(self._shape, self._step)
-        values = [numpy.broadcast_to(one, self._shape)[places] for one in given]
+        values = [_sample(one, self._shape, self._step) for one in given]
+        if _fits(program, values):
+            return
         for step in program.steps:
             taken = [values[one] if isinstance(one, int) else one for one in step.takes]
             values.append(_run(step, taken))
@@ -185,10 +186,43 @@ def _step(scalar: Any, takes: tuple[Any, ...], kind: str) -> Step:
     return Step(f"Cast{{{kind}}}" if name == "Cast" else name, spec[0] if spec else "", held, kind)
 
 
-def _places(shape: tuple[int, ...], step: int) -> Any:
+def _sample(x: Any, shape: tuple[int, ...], step: int) -> Any:
+    """A copy of every so many elements, as if the array had that shape."""
+    if x.shape == shape and x.flags.c_contiguous:
+        return x.reshape(-1)[::step].copy()
     numpy = sys.modules["numpy"]
     size = reduce(operator.mul, shape, 1)
-    return numpy.unravel_index(numpy.arange(0, size, step), shape) if shape else (None,)
+    places = numpy.unravel_index(numpy.arange(0, size, step), shape) if shape else (None,)
+    return numpy.broadcast_to(x, shape)[places]
+
+
+def _fits(program: Program, given: list[Any]) -> bool:
+    """Whether all is arithmetic of integers, and no step may leave its type."""
+    if not all(one.dtype.kind in "iu" and one.size for one in given):
+        return False
+    ends = list(map(_ends, given))
+    for step in program.steps:
+        does, taken = _EXACT.get(step.function), [ends[x] if type(x) is int else _ends(x) for x in step.takes]
+        if does is None or step.kind[:1] not in "iu":
+            return False
+        ends.append(_reached(does, taken, step.function in ("add", "multiply")))
+        limits = sys.modules["numpy"].iinfo(step.kind)
+        if ends[-1][0] < limits.min or ends[-1][1] > limits.max:
+            return False
+    return True
+
+
+def _ends(x: Any) -> tuple[int, int]:
+    return int(x.min()), int(x.max())
+
+
+def _reached(does: Callable[..., Any], ends: list[tuple[int, int]], several: bool) -> tuple[int, int]:
+    """The smallest and largest that an operation makes of numbers between these ends."""
+    while several and len(ends) > 1:
+        found = [does(*some) for some in product(*ends[:2])]
+        ends[:2] = [(min(found), max(found))]
+    found = list(ends[0]) if several else [does(*some) for some in product(*ends)]
+    return min(found), max(found)
 
 
 def _run(step: Step, taken: list[Any]) -> Any:
@@ -207,13 +241,9 @@ def _exactly(step: Step, taken: list[Any], kind: Any) -> Any:
     does, several = _EXACT.get(step.function), step.function in ("add", "multiply")
     if does is None or kind.kind not in "iu" or not all(one.dtype.kind in "iu" and one.size for one in taken):
         return None
-    ends = [(int(one.min()), int(one.max())) for one in taken]
+    least, most = _reached(does, list(map(_ends, taken)), several)
     limits = sys.modules["numpy"].iinfo(kind)
-    while several and len(ends) > 1:
-        found = [does(*some) for some in product(*ends[:2])]
-        ends[:2] = [(min(found), max(found))]
-    reached = ends[0] if several else [does(*some) for some in product(*ends)]
-    if min(reached) >= limits.min and max(reached) <= limits.max:
+    if least >= limits.min and most <= limits.max:
         return None
     many = [one.astype(object) for one in taken]
     return reduce(does, many) if several else does(*many)

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from inspector.facts.nodes import Breach, NodeRun
 from inspector.facts.unknown import Unknown
-from inspector.tracing.arm.graph_contract import Promises, generated
-from inspector.tracing.arm.graph_guard import reads_outside
-from inspector.tracing.arm.graph_losses import Losing, Lost
+from inspector.tracing.arm.graph_checked import Checked
+from inspector.tracing.arm.graph_contract import generated
+from inspector.tracing.arm.graph_losses import Lost
 
 COPIES: Final = frozenset(
     ("DeepCopyOp", "Alloc", "Reshape", "Join", "Identity", "Cast", "AdvancedSubtensor", "AdvancedSubtensor1",
@@ -78,20 +78,15 @@ class Watched:
             if not at:
                 self.note_inputs()
             old = [start(cell[0]) if cell is not None else 0 for cell in outputs]
-            losing = unrecorded(lambda: Losing(node, [cell and cell[0] for cell in inputs]))
-            promises = unrecorded(lambda: Promises(node, thunk, inputs, outputs))
-            source = generated(thunk)[0]
-            begin = time.perf_counter_ns()
-            outside = unrecorded(lambda: reads_outside(node, thunk, inputs, source))
-            self.aside_ns += time.perf_counter_ns() - begin
+            checked = unrecorded(lambda: Checked(node, thunk, inputs, outputs))
+            self.aside_ns += checked.aside_ns
             begin = time.perf_counter_ns()
             result = thunk()
             spent = time.perf_counter_ns() - begin
-            broken = unrecorded(lambda: list(promises.broken()))
-            broken += [(which, Breach(did, "", 0, "", True)) for which, did in outside]
+            broken, lost = unrecorded(checked.after)
+            self.lost += lost
             given = [cell[0] if cell is not None else None for cell in inputs]
             got = [cell[0] if cell is not None else None for cell in outputs]
-            self.lost += unrecorded(lambda: list(losing.found(got[0])))
             self.runs.append(self._run(at, node, thunk, given, old, got, spent, broken))
             return result
 
