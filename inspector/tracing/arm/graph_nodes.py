@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from inspector.facts.nodes import Breach, NodeRun
 from inspector.facts.unknown import Unknown
-from inspector.tracing.arm.graph_checked import Checked
+from inspector.tracing.arm.checked_nodes import Checked
 from inspector.tracing.arm.graph_contract import generated
 from inspector.tracing.arm.graph_losses import Lost
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from inspector.facts.nodes import Breach
 from inspector.tracing.arm.graph_contract import Promises, generated
-from inspector.tracing.arm.graph_guard import is_asked, reads_outside
 from inspector.tracing.arm.graph_losses import Losing, Lost, program_of
+from inspector.tracing.arm.guarded_reads import is_asked, reads_outside
 
 
 class Checked:
