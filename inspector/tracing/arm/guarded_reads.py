@@ -19,8 +19,11 @@ from inspector.objects.isolation import DIED, run
 Side = Literal["reads past", "reads before"]
 MOST_BYTES: Final = 1 << 24
 """Larger inputs are not copied."""
-MOST_ASKED: Final = 256
+MOST_SHAPES: Final = 8
+"""Of one op."""
 DEADLINE_S: Final = 2.0
+_given_up: Final[set[str]] = set()
+"""C files of ops whose child did not end by itself, or could not be made: they are not asked again."""
 _asked: Final[dict[tuple[Any, ...], tuple[tuple[int, Side], ...]]] = {}
 
 
@@ -36,9 +39,13 @@ def reads_outside(thunk: Any, inputs: list[Any], source: str) -> tuple[tuple[int
         return ()
     key = (source, *((at, str(one.dtype), one.shape, one.strides) for at, one in given.items()))
     if key not in _asked:
-        if len(_asked) >= MOST_ASKED:
+        if source in _given_up or sum(one[0] == source for one in _asked) >= MOST_SHAPES:
             return ()
-        _asked[key] = tuple(_found(thunk, inputs, given))
+        try:
+            _asked[key] = tuple(_found(thunk, inputs, given))
+        except TimeoutError:
+            _given_up.add(source)
+            return ()
     return _asked[key]
 
 
@@ -64,6 +71,8 @@ def _dies(thunk: Any, inputs: list[Any], which: list[int], side: Side, guarded: 
 
     size = sum(inputs[at][0].nbytes for at in which)
     done = run(child, DEADLINE_S, 8 * size + (1 << 28))
+    if isinstance(done, Unknown) and not done.reason.startswith((DIED, "it raised")):
+        raise TimeoutError(done.reason)
     return isinstance(done, Unknown) and done.reason == f"{DIED} SIGSEGV"
 
 
