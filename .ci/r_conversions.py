@@ -53,7 +53,17 @@ py_eval("1", FALSE)
 factor(c("lo", "hi"), levels = c("lo", "hi"), ordered = TRUE); list(factor("a"), 1)
 data.frame(f = factor(c("a", NA))); data.frame(f = factor("x"), g = factor("x")); data.frame(x = numeric(0))
 structure(1:3, class = "u"); structure(list(a = 1), class = "u"); structure("a", class = "u")
-table(c("a", "b")); ts(c(1, 2)); I(1:3); as.roman(4)"""
+table(c("a", "b")); ts(c(1, 2)); I(1:3); as.roman(4)
+.Machine$double.xmax; 2^53 + 1; c(NaN, NA); 1e-320; c("", "a"); list(NULL); list(c(a = 1)); list(list())
+list(x = factor("a")); list(d = as.Date("2020-01-01")); as.Date(18000.5); as.Date(NA); as.POSIXct(NA)
+as.POSIXct(0.5, tz = "UTC"); as.POSIXct("2020-07-01", tz = "America/New_York"); t(matrix(1:6, 2))
+matrix(numeric(0), 0, 3); array(c(TRUE, NA), c(1, 1, 2)); array("a", c(1, 1, 1))
+data.frame(a = 1:2, b = c("x", NA)); data.frame(n = 1:3)[-2, , drop = FALSE]; data.frame(n = as.Date(NA))
+cbind(a = 1, b = 2); quantile(1:4); rle(c(1, 1)); as.table(matrix(1:4, 2)); expression(x)
+complex(real = NA, imaginary = 1); bit64::as.integer64(NA); bit64::as.integer64("9007199254740993")
+list(1L, list(2L, c(NA, "x"))); list(a = data.frame(n = c(1L, NA))); head(iris, 2)
+data.frame(n = c(TRUE, NA), row.names = c("a", "b")); structure(list(1, 2), names = c("", "b"))
+"\\U1F600"; c(1.5, -Inf)"""
 TO_R = """\
 None; True; 1; -2**31; 2**31; 2**53 + 1; 1.5; float("nan"); 1j; "a"; "\u00e9"; "a\\0b"; b"ab"
 bytearray(b"ab"); []; [1, 2]; [1.5, 2.5]; [1, 2.5]; [True, False]; ["a", "b"]; [1, "a"]; [2**31, 1]
@@ -116,7 +126,21 @@ pd.DataFrame({"a": [1]}, index=pd.CategoricalIndex(["r"])); pd.DataFrame({"a": [
 pd.DataFrame({"a": [1]}, index=pd.MultiIndex.from_tuples([("x", 1)]))
 pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("x", 1)])); pd.DataFrame({"a": []})
 pd.Series([1], index=pd.MultiIndex.from_tuples([("x", 1)])); {1.5: "x", (1, 2): "y"}
-type("I", (int,), {})(2**40); [[1, 2**31], [3, 4]]; np.zeros((0, 3)); np.int32(-2**31); 10**400"""
+type("I", (int,), {})(2**40); [[1, 2**31], [3, 4]]; np.zeros((0, 3)); np.int32(-2**31)
+-0.0; -2**53 - 1; 5e-324; b""; [None]; [[]]; [1, True]; [1, "a", None]; ["a", None]; [b"a"]; [2**53 + 1]
+[1.5, None]; (); {"a": None}; {True: 1}; {"a": 1, 2: 3}; range(0); enumerate([1]); map(str, [1])
+np.array([True, False])[::2]; np.array([[2**53 + 1]]); np.array([np.nan, 1]); np.array([0.1], "f4")
+np.array([1 + 1e-9j], "c8"); np.array([None, "a"], object); np.zeros((2, 1, 3), "i2")
+np.broadcast_to(1.5, (2, 2)); np.float16(0.1); np.longdouble(1.5); np.datetime64("NaT")
+np.datetime64("2020-01-01T00:00:00.5"); np.rec.array([(1, 2.5)]); pd.Series([2**53 + 1])
+pd.Series(["a"], index=["x"]); pd.Series([None], dtype="Float64"); pd.DataFrame({"a": [True, None]})
+pd.DataFrame({"a": [None, None]}); pd.DataFrame({"a": pd.array([True, None], "boolean")})
+pd.DataFrame({"a": [datetime.date(2020, 1, 1)]}); pd.DataFrame({"a": [b"x"]})
+pd.DataFrame({"a": [1, 2]}).iloc[::-1]; pd.DataFrame({"a": [1, 2], "b": [3, 4]}).T; pd.Timestamp("NaT")
+pd.to_datetime(["2020-01-01", None]); pd.array([1, None]); datetime.datetime.min; {"a": pd.Series([1, 2])}
+[pd.Timestamp("2020-01-01")]; np.array([2**53 + 1], object); [np.float32(0.1)]; np.array([1, 2**31])
+np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1); np.ma.masked_array([1.5, 2.5], [1, 1])
+pd.DataFrame({"a": ["x"]}, index=pd.date_range("2020", periods=1)); [2**31 - 1, None]; 10**400"""
 HEAD = """suppressMessages(library(reticulate))
 py_run_string("import datetime, decimal, fractions, numpy as np, pandas as pd, scipy.sparse")
 say <- function(n, value) cat("#", n, class(value)[[1L]], typeof(value), "\\n")

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 from inspector import _native
 from inspector.adapters.base import type_module, type_name
 
-Rule = Literal["null", "fraction", "precision", "overflow", "cut"]
+Rule = Literal["null", "fraction", "precision", "overflow", "cut", "wrapped"]
 MOST_COMPARED: Final = 1 << 14
 MOST_COLUMNS: Final = 64
 MOST_ROWS: Final = 10_000_000

@@ -8,12 +8,20 @@ from inspector.adapters.beyond import ODD, Beyond, Counted
 from inspector.objects.layouts import torch_nodes
 from inspector.objects.layouts.shared_pointers import block_bytes
 from inspector.objects.layouts.torch_nodes import FUNCTION_NODE, is_undefined
-from inspector.objects.layouts.torch_tensors import COUNT, Storage, class_of, storage, tensor, words_at
+from inspector.objects.layouts.torch_tensors import (
+    COUNT,
+    Storage,
+    class_of,
+    quantizer,
+    storage,
+    tensor,
+    words_at,
+)
 
 SAVED: Final = "torch saved tensor in C++"
 STORAGE, TENSOR, NODE = "torch storage", "torch tensor in C++", "torch graph node"
 NONE: Final = (0, 0)
-COUNTER = "torch counter of writes"
+COUNTER, QUANTIZER = "torch counter of writes", "torch quantizer"
 COW = "torch copy-on-write block"
 HEADER: Final = 8
 """Bytes of glibc before each block, which are freed with it."""
@@ -88,11 +96,14 @@ class Walk:
             return
         owns = self._owned(self._storage, found.storage.address if found.storage else 0)
         owns += self._owned(self._tensor, *(part.address for part in found.parts))
+        owns += self._owned(self._quantizer, found.quantizer)
         if found.autograd:
             of = torch_nodes.meta(found.autograd)
             if of is None:
                 self.beyond.why = "a tensor's autograd fields are not known here"
                 return
+            if not of.is_read:
+                self.beyond.why = "a view whose function keeps tensors that are not known here"
             owns += self._owned(self._tensor, of.gradient, *of.bases) + self._owned(self._node, of.function)
             owns += (of.hooks,) if of.hooks else ()
         owns += self._wrapper(address, found.wrapper, found.references)
@@ -100,6 +111,13 @@ class Walk:
         if found.counter and not alone:
             owns += self._owned(self._counter, found.counter)
         self._row(address, found.references, TENSOR, owns, found.autograd, alone)
+
+    def _quantizer(self, address: int) -> None:
+        found = quantizer(address)
+        if found is None:
+            self.beyond.why = "a quantized tensor of a kind that is not known here"
+            return
+        self._row(address, found[0], QUANTIZER, self._owned(self._tensor, *found[1]))
 
     def _counter(self, address: int) -> None:
         """Of writes, which a tensor shares with its views."""

@@ -1,9 +1,13 @@
 """The C-API calls of a program that embeds Python, in order, with references and errors."""
 
 # SPDX-License-Identifier: MIT
+from inspector.facts.amounts import with_article
 from inspector.facts.converted import NO_LINES, HostLines
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
+
+CONVERT = ("PyLong_As", "PyFloat_As", "PyUnicode_As", "PyBytes_As", "PyComplex_As", "PyNumber_As")
+"""What functions begin with that make C values of objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,12 @@ class HostCall:
     depth: int
     """How many host calls this call is nested in; 0 at top level."""
     site: HostSite | Unknown = Unknown("not asked for")
+
+    @property
+    def refused(self) -> str:
+        """ "PyLong_AsLong of a float", where a conversion gave an error that the host cleared; ""."""
+        takes = self.function.startswith(CONVERT) and not isinstance(self.object_type, Unknown)
+        return f"{self.function} of {with_article(str(self.object_type))}" if takes and self.cleared else ""
 
 
 @dataclass(frozen=True, slots=True)

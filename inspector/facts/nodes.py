@@ -13,12 +13,13 @@ Made = Literal["new", "reused", "copied", "view", "in place", "no array"]
 class Breach:
     """What an op did to an input against its own word, or against the rules of references."""
 
-    did: Literal["writes", "leaked", "over-released"]
-    """writes: no destroy_map names it; the others are counted in C code, where it makes its outputs anew."""
+    did: Literal["writes", "leaked", "over-released", "reads past", "reads before"]
+    """writes: no destroy_map names it; leaked, over-released: counted in C code, where it makes its outputs
+    anew; reads past, before: in a copy of the process, where the page beside the input cannot be read."""
     of: str
     """The input as in `takes`; "x's dtype"."""
     refs: int
-    """References more (or, below 0, fewer) than there are owners; 0 for a write."""
+    """References more (or, below 0, fewer) than there are owners; 0 for a write or a read."""
     place: str
     """The line of the op's own template that does it, "op.py:19"; "" if none is found."""
     certain: bool

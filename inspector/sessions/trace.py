@@ -79,7 +79,7 @@ class Traced:
             return
         with self._interrupts.over():
             self._graphs.end()
-            self._events = finished(self._recorder, self._watch)
+            self._events = finished(self._recorder, self._watch, self._graphs.losses())
             if self._recorder.directory:
                 from inspector.tracing.ask.last_calls import take_away
 

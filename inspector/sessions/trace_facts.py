@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from inspector.facts.conversion import Trace
+from inspector.facts.conversion import Loss, Trace
 from inspector.facts.statements import Bound, Statements
 from inspector.facts.unknown import Unknown
 
@@ -60,7 +60,7 @@ def statements(events: Events, query: Query, fact: Trace) -> Statements:
     return Statements(rows, events.values_seen)
 
 
-def finished(recorder: Recorder, watch: StatementWatch | None) -> Events:
+def finished(recorder: Recorder, watch: StatementWatch | None, of_graphs: tuple[Loss, ...] = ()) -> Events:
     """End the recording; its events, with the statements that they and the values seen belong to."""
     from inspector import _native
 
@@ -70,7 +70,7 @@ def finished(recorder: Recorder, watch: StatementWatch | None) -> Events:
 
     if watch is None:
         return replace(events, written=written_of(events))
-    lost, given = watch.losses(), watch.given()
+    lost, given = (*watch.losses(), *of_graphs), watch.given()
     written = written_of(events, (*bound, *(one.site for one in lost)), watch.sources)
     return replace(events, bound=bound, lost=lost, given=given, values_seen=watch.seen, written=written)
 

@@ -73,6 +73,9 @@ def said(row: NodeRun, one: Breach) -> str:
     head = f"Node {row.number}, {row.op.partition('{')[0]},"
     if one.did == "writes":
         return f"{head} writes to {one.of}, which its destroy_map does not name."
+    if one.did in ("reads past", "reads before"):
+        side = "past the end" if one.did == "reads past" else "before the beginning"
+        return f"{head} reads {side} of {one.of}: what lies there is another's memory."
     refs = counted(abs(one.refs), "reference")
     gave = "gives back" if one.did == "over-released" else "never gives back"
     return f"{head} {gave} {refs} to {one.of}{' that it does not own' * (one.refs < 0)}{where}."

@@ -7,6 +7,7 @@ from typing import Any
 from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.conversion import Copy, Loss, Trace
+from inspector.facts.hosted import HostCall
 from inspector.facts.nodes import Nodes
 from inspector.facts.nothing import Nothing
 from inspector.facts.statements import Statement, Statements
@@ -19,14 +20,15 @@ from inspector.verdicts.losses import RANKS
 
 MOST_TEXT = 24
 """Characters of a value in a sentence."""
-_NO_COPY = "no-copy-in-your-lines"
+_NO_COPY, _LOST = "no-copy-in-your-lines", "values-changed"
 
 
 def with_answers(found: Statements, trace: Trace, nodes: Nodes | None = None) -> dict[str, Any]:
     """The columns of a trace's report; first what compiled graphs did, if any was called."""
     said = [*answers(found, trace), *advice(trace.hosted.lines)]
     if nodes is not None:
-        said = [*graphs(nodes), *(one for one in said if one.slug != _NO_COPY)]
+        first = [one for one in said if one.slug == _LOST]
+        said = [*first, *graphs(nodes), *(one for one in said if one.slug not in (_LOST, _NO_COPY))]
     columns = {"answers": Answers(tuple(said)), "statements": found}
     return {**columns, **({"nodes": nodes} if nodes is not None else {}), "trace": trace}
 
@@ -152,11 +154,21 @@ def _hosted(trace: Trace) -> Iterator[Answer]:
         where = f" from {counted(len(trace.hosted.own_lines), 'line')}" if trace.hosted.own_lines else ""
         text = f"{hosts} called Python's C API {counted(trace.hosted.asked, 'time')}{where}."
         yield answer("hosted", text, "trace.hosted")
-    if lost := [call for call in trace.hosted.calls if call.lost]:
-        site = lost[0].site
-        where = "" if isinstance(site, Unknown) else f" in line {site.line}"
-        count = counted(sum(call.times for call in lost), "value")
-        yield answer("host-lost", f"{count} lost, the first{where}: {lost[0].lost}.", "trace.hosted")
+    yield from _changed_in_host(trace.hosted.calls)
+
+
+def _changed_in_host(calls: Sequence[HostCall]) -> Iterator[Answer]:
+    """Values that a host lost, and conversions that Python refused it, in one sentence."""
+    lost, refused = [one for one in calls if one.lost], [one for one in calls if one.refused]
+    said = []
+    for found, noun, did in ((lost, "value", "lost"), (refused, "conversion", "refused")):
+        if found:
+            site, what = found[0].site, found[0].lost or found[0].refused
+            where = "" if isinstance(site, Unknown) else f" in line {site.line}"
+            count = counted(sum(call.times for call in found), noun)
+            said.append(f"{count} {did}, the first{where}: {what}")
+    if said:
+        yield answer("host-lost", f"{'; '.join(said)}.", "trace.hosted")
 
 
 def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
@@ -167,7 +179,7 @@ def _lost(rows: Sequence[Statement]) -> Iterator[Answer]:
         others = len({(one.site.file, one.site.line) for one, _ in found}) - 1
         lose = f"; {counted(others, 'other line')} {'loses' if others == 1 else 'lose'} values too"
         text = f"{_changed(loss)} in line {row.site.line}: {_pair(loss)}{lose if others else ''}."
-        yield answer("values-changed", text, "statements.rows")
+        yield answer(_LOST, text, "statements.rows")
 
 
 def _changed(loss: Loss) -> str:

@@ -46,13 +46,18 @@ def own_lines(fact: Hosted, most: int) -> Iterator[Block]:
         if not isinstance(call.site, Unknown):
             found.setdefault((call.site.file, call.site.line), []).append(call)
     known = {(path, line): count for path, line, count in fact.own_lines if (path, line) in found}
-    chosen = sorted(known, key=lambda one: (any(map(_ails, found[one])), known[one]), reverse=True)[:most]
+    chosen = sorted(known, key=lambda one: (*_worst(found[one]), known[one]), reverse=True)[:most]
     for path in dict.fromkeys(file for file, _ in sorted(chosen)):
         yield Line("", text(path.rpartition("/")[2], "code"), link=PAGE)
         places = [place for place in sorted(chosen) if place[0] == path]
         yield Table(("", "", "", ""), tuple(_row(found[one], known[one]) for one in places), (0, 2))
     if left := len(fact.own_lines) - len(chosen):
         yield Line("", text(f"… {left:,} more lines (--all)", "dim"))
+
+
+def _worst(calls: list[HostCall]) -> tuple[bool, bool]:
+    """Whether something went wrong in a line; whether a conversion was refused."""
+    return any(map(_ails, calls)), any(call.refused for call in calls)
 
 
 def _ails(call: HostCall) -> bool:
@@ -65,7 +70,8 @@ def _row(calls: list[HostCall], times: int) -> tuple[tuple[Span, ...], ...]:
     ails = (f"LOST  {call.lost}" if call.lost else _fault(call) for call in calls if _ails(call))
     faults, names = dict.fromkeys(ails), dict.fromkeys(call.function for call in calls)
     names = dict.fromkeys(name for name in names if name not in COUNTS) or names
-    told = text("; ".join(faults), "danger") if faults else text(", ".join(names), "dim")
+    refused = dict.fromkeys(f"refused: {call.refused}" for call in calls if call.refused)
+    told = text("; ".join(faults), "danger") if faults else text(", ".join(refused or names), "dim")
     source = text(clipped(site.text, MOST_SOURCE), "python")
     return (text(str(site.line), "dim"), source, text(counted(times, "call")), told)
 

@@ -58,6 +58,29 @@ def test_a_script_module_is_unknown() -> None:
     assert isinstance(kept, Unknown) and "script module" in kept.reason
 
 
+def test_a_view_whose_function_keeps_more_is_unknown() -> None:
+    """Of a conjugate's imaginary part it keeps tensors between: 592 B were said of 720 kB."""
+    kept = inspector.retained(torch.ones(300, 300, dtype=torch.complex64).conj().imag).retained_bytes
+    assert isinstance(kept, Unknown) and "function keeps" in kept.reason
+
+
+def test_a_tensor_of_safetensors_keeps_its_whole_file(tmp_path: Path) -> None:
+    """The kernel says so: the file is mapped until the tensor goes. What the open file keeps is unknown."""
+    safetensors = pytest.importorskip("safetensors", reason="not installed in this room: safetensors")
+    from safetensors.torch import load_file, save_file
+
+    path = tmp_path / "weights.safetensors"
+    save_file({"large": torch.ones(300, 300), "small": torch.ones(50, 60)}, path)
+    one = load_file(path)["small"]
+    said = inspector.retained(one).retained_bytes
+    assert isinstance(said, int) and abs(said - path.stat().st_size) <= path.stat().st_size // 100
+    assert str(path) in Path("/proc/self/maps").read_text()
+    del one
+    assert str(path) not in Path("/proc/self/maps").read_text()
+    opened = inspector.retained(safetensors.safe_open(path, "pt")).retained_bytes
+    assert isinstance(opened, Unknown) and "safe_open" in opened.reason
+
+
 FORGOTTEN = """
 import ctypes, os, sys, torch
 from inspector.ledger.lost import lost

@@ -18,7 +18,6 @@ from inspector.sessions import running
 from inspector.sessions.trace_launched import Launched, launch
 
 COMMAND = str(Path(sys.executable).parent / "inspector")
-WRAPPED = "wrapped without an error: negative, or over 64 bits"
 CHANGED = [("Py_IncRef", 2, 3), ("Py_DecRef", 3, 2), ("Py_DecRef", 2, 1)]
 FAILED = [
     ("PyLong_AsLong", "str", True),  # the third of `mixed`
@@ -29,8 +28,8 @@ FAILED = [
     ("PyObject_Call", "builtin_function_or_method", True),
 ]
 LOST = [
-    ("PyLong_AsUnsignedLongMask", str(2**64 - 1), WRAPPED),
-    ("PyLong_AsUnsignedLongMask", "3", WRAPPED),
+    ("PyLong_AsUnsignedLongMask", str(2**64 - 1), f"-1 became {2**64 - 1} without an error"),
+    ("PyLong_AsUnsignedLongMask", "3", "an int of 65 bits became 3 without an error"),
     ("PyUnicode_AsUTF8", "'a'", "cut at its first NUL: 3 bytes became 1"),
 ]
 CONVERTED = r"""Int(5) = 5

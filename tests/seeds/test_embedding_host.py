@@ -102,6 +102,7 @@ def test_the_first_lines_say_what_the_host_did_and_what_was_copied(host: str) ->
     assert told.startswith(
         f"host called Python's C API {trace.hosted.asked:,} times. 3 values lost, the first"
     )
+    assert "; 5 conversions refused, the first: PyLong_AsLong of a str." in told
     assert ". 6 B copied by 1 call from no line of yours." in told
     assert sum(copy.copied_bytes for copy in trace.copies) == 6
 

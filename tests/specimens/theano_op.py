@@ -70,6 +70,8 @@ class Careless(COp):
             "writes": f"*(double *)PyArray_DATA({x}) += 1;",
             "leaked": f"Py_INCREF({x});",
             "over-released": f"Py_DECREF({x});",
+            "reads past": f"volatile double y = ((double *)PyArray_DATA({x}))[PyArray_SIZE({x})]; (void)y;",
+            "reads before": f"volatile double y = ((double *)PyArray_DATA({x}))[-1]; (void)y;",
         }
         made = (
             f"PyArray_View({x}, NULL, NULL)" if self.first == "views" else f"PyArray_NewCopy({x}, NPY_CORDER)"

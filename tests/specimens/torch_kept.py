@@ -196,6 +196,13 @@ KEPT |= {
     "jagged": lambda: torch.nested.nested_tensor([torch.ones(900, 100)], layout=torch.jagged),
     "hook after a leaf": held_after_leaf,
     "small steps": small_steps,
+    "imaginary part": lambda: torch.ones(300, 300, dtype=torch.complex64).imag[2:][:5],
+    "quantized by channel": lambda: torch.quantize_per_channel(
+        torch.ones(900, 900), torch.ones(900), torch.zeros(900, dtype=torch.long), 0, torch.qint8
+    ),
+    "rows with scales": lambda: torch.quantize_per_channel(
+        torch.ones(900, 900), torch.ones(900), torch.zeros(900, dtype=torch.long), 1, torch.qint8
+    )[:5],
     "batch": lambda: next(iter(batches())),
     "batches": lambda: iter(batches()),
     "averaged": lambda: torch.optim.swa_utils.AveragedModel(model()),

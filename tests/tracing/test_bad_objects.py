@@ -5,6 +5,7 @@ import bad_objects
 import pytest
 
 import inspector
+from inspector.tracing.record import r_compared
 
 pytestmark = pytest.mark.core
 
@@ -45,3 +46,19 @@ def test_statements_that_name_a_bad_object_run_none_of_its_code(name: str) -> No
     bad_objects.reset()
     assert (called, acted) == ({}, [])
     assert text
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_crosses_between_R_and_python_is_not_asked_either(name: str) -> None:
+    """Nor are their classes: a set of them would run a metaclass's __hash__."""
+    try:
+        x = bad_objects.CASES[name]()
+    except bad_objects.NotHere as reason:
+        pytest.skip(str(reason))
+    bad_objects.reset()
+    sides = [r_compared.python_side(one) for one in (x, [x, 1.5], (x,), {"a": x})]
+    numbers = r_compared.numbers([x, 1.5])
+    called, acted = dict(bad_objects.CALLS), list(bad_objects.SIDE_EFFECTS)
+    bad_objects.reset()
+    assert (called, acted) == ({}, [])
+    assert [side.length for side in sides[1:]] == [2, 1, 1] and (numbers is None or type(x) is int)

@@ -17,6 +17,7 @@ from inspector.objects.layouts.shared_pointers import block_bytes
 from inspector.objects.layouts.torch_tensors import (
     COUNT,
     HAS_WRAPPER,
+    MOST_DIMENSIONS,
     UNDEFINED,
     class_at,
     class_of,
@@ -35,8 +36,11 @@ FUNCTION_SAVED, FUNCTION_NODE = 17, 27
 GRAD, GRAD_FN, LEAF_HOOKS, TRUTHS, META_WORDS = 5, 6, 15, 16, 38
 VIEWS: Final = ((23, 29), (30, 36))
 """DifferentiableViewMeta: word of a base, and of the byte that says whether it is there."""
-REVERSE: Final = 2
-"""Words from a base to the block of the function that makes it of the view: that begins with it too."""
+REVERSE, MANAGER = 2, 4
+"""Words from a base to the function that makes it of the view: its block, which begins with the base too, and
+what copies it, 0 where there is no function."""
+CHAINED, MOST_CHAINED = 7, 64
+"""Word of the block of a view's view: that of the function of the view."""
 MOST_SAVED: Final = 10_000
 _NOT_TRUTHS: Final = 0xFE_FE_FE_FE_FF
 """Bits that are 0 in the five truths of a SavedVariable that was filled."""
@@ -128,6 +132,8 @@ class Meta:
     """A leaf's requires_grad."""
     hooks: int
     """The dict of the Python functions that run when its gradient was added to."""
+    is_read: bool = True
+    """False of a view with a function that keeps more than its base."""
 
 
 def meta(address: int) -> Meta | None:
@@ -139,15 +145,38 @@ def meta(address: int) -> Meta | None:
     bases = tuple(_bases(words_at(address, META_WORDS))) if kind == "DifferentiableViewMeta" else ()
     gradient = words[GRAD] if words[GRAD] not in _UNDEFINED and not is_undefined(words[GRAD]) else 0
     hooks = _dict_of(words[LEAF_HOOKS]) if words[LEAF_HOOKS] else 0
-    return Meta(gradient, words[GRAD_FN], bases, bool(words[TRUTHS] & 0xFF), hooks)
+    is_read = kind != "DifferentiableViewMeta" or _is_read(words_at(address, META_WORDS))
+    return Meta(gradient, words[GRAD_FN], bases, bool(words[TRUTHS] & 0xFF), hooks, is_read)
 
 
 def _bases(words: tuple[int, ...]) -> Iterator[int]:
     for base, there in VIEWS:
         if words[there] & 1:
             yield words[base]
-            if words[base + REVERSE] and words_at(words[base + REVERSE], 1)[0] == words[base]:
+            if _captures(words[base + REVERSE], words[base]):
                 yield words[base]
+
+
+def _is_read(words: tuple[int, ...]) -> bool:
+    """Whether the functions of a view keep no more than its bases."""
+    there = [base for base, there in VIEWS if words[there] & 1 and words[base + MANAGER]]
+    return all(_captures(words[base + REVERSE], words[base]) for base in there)
+
+
+def _captures(block: int, base: int) -> bool:
+    """Whether the block of a function begins with a base, or that of the function which it calls last does.
+
+    That one lies behind two vectors, of sizes and of strides, and an offset.
+    """
+    for _ in range(MOST_CHAINED):
+        words = words_at(block, CHAINED + 1)
+        if words[0] == base or not block:
+            return bool(block)
+        sizes, strides = words[1] - words[0], words[4] - words[3]
+        if not 0 < sizes == strides <= 8 * MOST_DIMENSIONS:
+            return False
+        block = words[CHAINED]
+    return False
 
 
 def is_undefined(address: int) -> bool:

@@ -32,6 +32,9 @@ VTABLES = {
     "_ZTVN5torch8autograd14AccumulateGradE": "AccumulateGrad",
     "_ZTVN5torch8autograd10CopySlicesE": "CopySlices",
     "_ZTVN2at16CPUGeneratorImplE": "CPUGeneratorImpl",
+    "_ZTVN2at24PerTensorAffineQuantizerE": "Quantizer",
+    "_ZTVN2at25PerChannelAffineQuantizerE": "Quantizer by channel",
+    "_ZTVN2at37PerChannelAffineFloatQParamsQuantizerE": "Quantizer by channel",
 }
 _GENERATED = re.compile(r"_ZTVN5torch8autograd9generated\d+(\w+)E")
 """Nodes of the built-in functions."""
@@ -40,6 +43,9 @@ VTABLE_OFFSET = 16
 SPARSE = {"SparseTensorImpl": (24, 25), "SparseCsrTensorImpl": (22, 23, 24)}
 """Class -> words that point to its component tensors."""
 COALESCED_WORD = 26
+QUANTIZER_WORD = 22
+CHANNELS = (3, 4)
+"""Words of a quantizer by channel: scales, zero points."""
 INLINE_DIMENSIONS = 5
 MOST_DIMENSIONS = 64
 COW_COUNT_WORD = 9
@@ -110,6 +116,8 @@ class Tensor:
     parts: tuple[Tensor, ...]
     """Indices and values of a sparse tensor."""
     coalesced: bool
+    quantizer: int = 0
+    """Address of what says how its numbers are read; 0: they are numbers."""
 
     @property
     def version(self) -> int | None:
@@ -141,7 +149,17 @@ def tensor(cdata: int) -> Tensor | None:
         device=words[20] >> 16 & 0xFF,
         parts=parts,
         coalesced=bool(words[COALESCED_WORD] & 0xFF),
+        quantizer=words[QUANTIZER_WORD] if kind == "QTensorImpl" else 0,
     )
+
+
+def quantizer(address: int) -> tuple[int, tuple[int, ...]] | None:
+    """(references, its tensors) of the quantizer at an address; None if it is of an unknown class."""
+    words = words_at(address, max(CHANNELS) + 1)
+    kind = class_at(words[0])
+    if not kind.startswith("Quantizer"):
+        return None
+    return words[1] & COUNT, tuple(words[at] for at in CHANNELS if kind.endswith("channel"))
 
 
 def only_storage(cdata: int) -> Storage | None:

@@ -36,13 +36,18 @@ def hidden(subject: _native.Subject, names: Collection[str], known: Collection[i
     `names`: types of what is freed; `known`: addresses of objects of which an adapter tells what they own.
     """
     _, types, _ = _native.reached((subject,), (), (), MOST_OBJECTS, 0, True)
-    kinds = tuple(kind for kind in types if full_name(kind) in names and _may_hide(kind))
+    kinds = tuple(kind for kind in types if _in_rows(kind) in names and _may_hide(kind))
     if not kinds:
         return ""
     rows, _, _ = _native.reached((subject,), (), kinds, MOST_OBJECTS, MOST_ASKED, True)
     pages = _Pages()
     asked = (one for row in rows for one in (*row[3], *row[4]) if id(one) not in known)
     return next((full_name(type(one)) for one in asked if _keeps(one, pages)), "")
+
+
+def _in_rows(kind: type) -> str:
+    """Its name in the rows of what is freed: without the module "builtins", which pyo3's classes have too."""
+    return full_name(kind).removeprefix("builtins.")
 
 
 def _may_hide(kind: type) -> bool:

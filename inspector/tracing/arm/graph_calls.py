@@ -13,11 +13,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from types import FunctionType
 from typing import Any, Final
 
+from inspector.facts.conversion import Loss
 from inspector.facts.nodes import Door, GraphCall, NodeRun, Nodes
 from inspector.tracing.arm.graph_door import Doors
+from inspector.tracing.arm.graph_losses import told
 from inspector.tracing.arm.graph_nodes import Watched, declared
 
 MODULES: Final = ("pytensor.compile.executor", "pytensor.compile.function.types")
@@ -39,10 +42,11 @@ class GraphCalls:
         self.wanted = wanted
         self.rows: dict[tuple[int, str, int], GraphCall] = {}
         self.left_out = 0
+        self._lost: dict[Loss, int] = {}
 
     def begin(self) -> None:
         """Begin to watch, if that is wanted and pytensor is imported."""
-        self.rows, self.left_out = {}, 0
+        self.rows, self.left_out, self._lost = {}, 0, {}
         if not self.wanted:
             return
         with _lock:
@@ -63,6 +67,16 @@ class GraphCalls:
         """The calls; None if there were none."""
         return Nodes(tuple(self.rows.values()), self.left_out) if self.rows else None
 
+    def losses(self) -> tuple[Loss, ...]:
+        """What values of the calls lost, at the lines that called; of the same loss how often."""
+        return tuple(replace(one, times=times) for one, times in self._lost.items())
+
+    def lose(self, found: Sequence[Loss]) -> None:
+        """Losses of one call; of more than MOST_CALLS different ones those."""
+        for one in found:
+            if one in self._lost or len(self._lost) < MOST_CALLS:
+                self._lost[one] = self._lost.get(one, 0) + 1
+
     def add(self, key: tuple[int, str, int], made: GraphCall) -> None:
         """One more call: of the same function in the same line, the times add up."""
         before = self.rows.get(key)
@@ -73,8 +87,6 @@ class GraphCalls:
 
 
 def _together(before: GraphCall, made: GraphCall) -> GraphCall:
-    from dataclasses import replace
-
     pairs = zip(before.nodes, made.nodes, strict=True)
     nodes = tuple(
         replace(now, ns=then.ns + now.ns, breaches=tuple(dict.fromkeys((*then.breaches, *now.breaches))))
@@ -117,13 +129,15 @@ def _called(before: Callable[..., Any], f: Any, args: Any, kwargs: Any) -> Any:
     try:
         with watched:
             result = before(f, *args, **kwargs)
-        spent = time.perf_counter_ns() - start
+        spent = time.perf_counter_ns() - start - watched.aside_ns
         made = GraphCall(
             getattr(f, "name", None) or "a compiled function", frame.f_code.co_filename, frame.f_lineno,
             watched.linker, 1, spent, _rows(watched), _doors(doors, watched, result), watched.unwatched,
         )  # fmt: skip
+        lost = tuple(told((*doors.lost(watched), *watched.lost), made.file, made.line))
         for listener in list(_listeners):
             listener.add((id(f), made.file, made.line), made)
+            listener.lose(lost)
         return result
     finally:
         _busy.function = None

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.facts.nodes import Door
+from inspector.tracing.arm.graph_losses import Lost, at_door
 from inspector.tracing.arm.graph_nodes import Watched, described, shares, start
 
 
@@ -14,6 +15,11 @@ class Doors:
     def __init__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.f, self.passed = f, _passed(f, args, kwargs)
         self.shared = [(one, start(_value(one))) for one in _shared(f)]
+
+    def lost(self, watched: Watched) -> Iterator[Lost]:
+        """What the values that were passed lost on the way in."""
+        for (name, x), kept in zip(self.passed, watched.provided, strict=False):
+            yield from at_door(name, x, kept)
 
     def after(self, result: Any, watched: Watched) -> Iterator[Door]:
         """One row a thing, after the call."""

@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from inspector.facts.nodes import Breach, NodeRun
 from inspector.facts.unknown import Unknown
-from inspector.tracing.arm.graph_contract import Promises, generated
+from inspector.tracing.arm.checked_nodes import Checked
+from inspector.tracing.arm.graph_contract import generated
+from inspector.tracing.arm.graph_losses import Lost
 
 COPIES: Final = frozenset(
     ("DeepCopyOp", "Alloc", "Reshape", "Join", "Identity", "Cast", "AdvancedSubtensor", "AdvancedSubtensor1",
@@ -28,6 +30,9 @@ class Watched:
     def __init__(self, f: Any) -> None:
         self.f, self.vm = f, f.vm
         self.runs: list[NodeRun] = []
+        self.lost: list[Lost] = []
+        self.aside_ns = 0
+        """Time that went into forked children."""
         self.provided: list[Any] = []
         """What lies in the input cells when the first node runs."""
         self.linker = linker_of(f)
@@ -73,11 +78,13 @@ class Watched:
             if not at:
                 self.note_inputs()
             old = [start(cell[0]) if cell is not None else 0 for cell in outputs]
-            promises = unrecorded(lambda: Promises(node, thunk, inputs, outputs))
+            checked = unrecorded(lambda: Checked(node, thunk, inputs, outputs))
+            self.aside_ns += checked.aside_ns
             begin = time.perf_counter_ns()
             result = thunk()
             spent = time.perf_counter_ns() - begin
-            broken = unrecorded(lambda: list(promises.broken()))
+            broken, lost = unrecorded(checked.after)
+            self.lost += lost
             given = [cell[0] if cell is not None else None for cell in inputs]
             got = [cell[0] if cell is not None else None for cell in outputs]
             self.runs.append(self._run(at, node, thunk, given, old, got, spent, broken))

@@ -35,6 +35,8 @@ UNCOUNTED: Final = 10**8
 """Counts from here on, and those without room in 31 bits, mean nothing: small ints of 3.11, PEP 683."""
 NO_STACK: Final = Unknown("no stack of its call was noted")
 NO_OBJECT: Final = Unknown("it is about no object")
+WORD_BITS, WRAPS_NEGATIVE = 64, 1 << 30
+"""The second as in native/trace/capi/hook_records.h."""
 R_BITS: Final = 31
 """R's integers have 32 bits; the lowest is its NA."""
 
@@ -142,12 +144,20 @@ def _lost(events: Events, host: str, name: str, record: Any, values: tuple[str, 
     """The loss by the function, or by what its host is known to do with the number."""
     word, more = int(record["val"]), int(record["aux"])
     if name in MASKS and more:
-        return "wrapped without an error: negative, or over 64 bits"
+        return f"{_before(word, more)} became {word} without an error"
     if name == TEXT and len(values) == 1 and more > _c_bytes(values[0]):
         return f"cut at its first NUL: {more:,} bytes became {_c_bytes(values[0]):,}"
     if name == TO_TEXT and word in events.constants:
         return f"{events.constants[word]} became the text {values[0]}"
     return _lost_in_r(name, capi_rows.as_signed(word)) if host == "reticulate" else ""
+
+
+def _before(word: int, bits: int) -> str:
+    """An int that a mask kept 64 bits of: the number where these tell it, else how many bits it has."""
+    if bits > WRAPS_NEGATIVE and bits - WRAPS_NEGATIVE < WORD_BITS:
+        return str(word - (1 << WORD_BITS))
+    sign = "a negative int" if bits > WRAPS_NEGATIVE else "an int"
+    return f"{sign} of {bits % WRAPS_NEGATIVE:,} bits"
 
 
 def _lost_in_r(name: str, number: int) -> str:

@@ -13,12 +13,14 @@ from typing import Any, Final
 from inspector import _native
 from inspector.facts.converted import HostSide, How, ValueChange
 from inspector.facts.unknown import Unknown
+from inspector.objects.classes import type_module, type_name
 from inspector.objects.layouts import r_altrep
 from inspector.objects.layouts import r_vectors as r
 from inspector.objects.layouts.r_objects import DATA, ITEM_BYTES, LIST, Header
 
-NUMBERS: Final = frozenset((int, float, bool))
+NUMBERS: Final = (int, float, bool)
 CODES: Final = frozenset("?bBhHiIlLqQdfe")
+NA_INTEGER64: Final = -(1 << 63)
 TEXTS_MAX: Final = 10_000
 """Strings are compared one by one: of a longer vector the first ones."""
 DEPTH_MAX, ITEMS_MAX, OBJECTS_MAX = 4, 1_000, 1 << 21
@@ -123,7 +125,8 @@ class Pair:
         if self.value.type == r.REAL and "integer64" in r.texts(self.held.get("class"), 1):
             wide = array("q", ours.tobytes())  # bit64 keeps whole numbers in the bytes of doubles
             if found := [at for at, one in enumerate(wide) if one != theirs[at]]:
-                yield self._change("value", where, found, str(wide[found[0]]), _python(theirs[found[0]]))
+                shown = "NA" if wide[found[0]] == NA_INTEGER64 else str(wide[found[0]])
+                yield self._change("value", where, found, shown, _python(theirs[found[0]]))
             return
         missing = self.value.type in (r.LOGICAL, r.INTEGER)
         gone = (
@@ -184,25 +187,33 @@ def r_side(value: Header, held: dict[str, Header]) -> HostSide:
 
 def python_side(obj: Any) -> HostSide:
     """A Python object in Python's words, with the objects that only it holds."""
-    kind = type(obj)
-    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    module, name = type_module(type(obj)), type_name(type(obj))
+    name = name if module == "builtins" else f"{module}.{name}"
     view = _memory(obj)
     if view is not None and view.ndim:
         return HostSide(name, view.nbytes // (view.itemsize or 1), view.nbytes)
-    if kind not in (list, tuple, dict):
-        return HostSide(
-            name, 1, sys.getsizeof(obj) if kind in (*NUMBERS, str, bytes) else Unknown("one object")
-        )
-    items = list(obj.values()) if kind is dict else obj
-    kinds = set(map(type, items))
-    what = next(iter(kinds)).__name__ if len(kinds) == 1 else ""
-    if len(items) > OBJECTS_MAX or not kinds <= {*NUMBERS, str}:
+    if not _native.exactly(obj, list, tuple, dict):
+        is_plain = _native.exactly(obj, *NUMBERS, str, bytes)
+        return HostSide(name, 1, sys.getsizeof(obj) if is_plain else Unknown("one object"))
+    items = list(obj.values()) if type(obj) is dict else obj
+    what = type_name(type(items[0])) if len(kinds_of(items)) == 1 else ""
+    if len(items) > OBJECTS_MAX or not only(items, *NUMBERS, str):
         return HostSide(name, len(obj), Unknown("its items were not counted"), what)
-    if kinds == {float}:  # a million of them are counted, not asked
+    if items and only(items, float):  # a million of them are counted, not asked
         size = sys.getsizeof(obj) + sys.getsizeof(0.0) * _distinct(items)
         return HostSide(name, len(obj), size, what)
     distinct = {id(one): one for one in items if type(one) is not bool and not _is_cached(one)}
     return HostSide(name, len(obj), sys.getsizeof(obj) + sum(map(sys.getsizeof, distinct.values())), what)
+
+
+def kinds_of(items: Sequence[Any]) -> set[int]:
+    """The addresses of their types: a metaclass may define __hash__ and __eq__."""
+    return set(map(id, map(type, items)))
+
+
+def only(items: Sequence[Any], *kinds: type) -> bool:
+    """Whether all items are of these types."""
+    return kinds_of(items) <= set(map(id, kinds))
 
 
 def _distinct(floats: Sequence[Any]) -> int:
@@ -217,7 +228,7 @@ def numbers(obj: Any) -> Sequence[Any] | None:
     if _native.exactly(obj, *NUMBERS):
         return (obj,)
     if _native.exactly(obj, list, tuple):
-        return obj if set(map(type, obj)) <= NUMBERS else None
+        return obj if only(obj, *NUMBERS) else None
     view = _memory(obj)
     order, code = _order(view)
     if view is None or code not in CODES:
@@ -237,7 +248,7 @@ def _order(view: memoryview | None) -> tuple[str, str]:
 def _halves(obj: Any) -> Sequence[Any] | None:
     """Real and imaginary parts of complex numbers, one after the other; None where it has others."""
     many = obj if _native.exactly(obj, list, tuple) else (obj,)
-    if set(map(type, many)) <= {complex, float}:
+    if only(many, complex, float):
         return array("d", [half for one in many for half in (one.real, one.imag)])
     view = _memory(obj)
     order, code = _order(view)
@@ -258,8 +269,7 @@ def _items(obj: Any) -> Sequence[Any]:
 
 def _memory(obj: Any) -> memoryview | None:
     """The bytes of NumPy's arrays and numbers, bytearrays and bytes."""
-    kind = type(obj)
-    if kind not in (bytes, bytearray) and kind.__module__ not in ("numpy", *MASKED):
+    if not _native.exactly(obj, bytes, bytearray) and type_module(type(obj)) not in ("numpy", *MASKED):
         return None
     try:
         return memoryview(obj)
@@ -269,13 +279,13 @@ def _memory(obj: Any) -> memoryview | None:
 
 def _mask(obj: Any) -> list[bool]:
     """What a masked array of NumPy's hides, in R's order; empty for nothing."""
-    is_masked = type(obj).__name__ == "MaskedArray" and type(obj).__module__ in MASKED
+    is_masked = type_name(type(obj)) == "MaskedArray" and type_module(type(obj)) in MASKED
     return list(obj.mask.ravel("F").tolist()) if is_masked and obj.mask.ndim else []
 
 
 def _is_inside(obj: Any, value: Header) -> bool:
     plain = r.plain_of(value)
-    span = getattr(obj, "__array_interface__", None) if type(obj).__module__ == "numpy" else None
+    span = getattr(obj, "__array_interface__", None) if type_module(type(obj)) == "numpy" else None
     if plain is None or span is None:
         return False
     start = plain.address + DATA
@@ -288,14 +298,14 @@ def _texts(obj: Any) -> Sequence[Any] | None:
     view = _memory(obj)
     if view is not None and view.format[-1:] in ("O", "w"):
         obj = obj.ravel("F").tolist()
-    return obj if _native.exactly(obj, list, tuple) and set(map(type, obj)) <= {str} else None
+    return obj if _native.exactly(obj, list, tuple) and only(obj, str) else None
 
 
 def _same(ours: array[Any], theirs: Sequence[Any]) -> bool:
     """Whether all are equal, NaN included."""
     if isinstance(theirs, array) and theirs.typecode == ours.typecode:
         return bool(memoryview(ours).cast("B") == memoryview(theirs).cast("B"))
-    if ours.typecode == "d" and set(map(type, theirs)) == {float}:
+    if ours.typecode == "d" and only(theirs, float):
         return array("d", theirs).tobytes() == ours.tobytes()
     return not any(map(ne, ours, theirs))
 

@@ -16,8 +16,10 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from inspector.facts.converted import ValueChange
+from inspector.objects.classes import type_name
 from inspector.objects.layouts import r_vectors
 from inspector.objects.layouts.r_objects import POINTER, header
+from inspector.tracing.record.r_compared import only
 
 NOT_A_TIME: Final = -(1 << 63)
 """NumPy's NaT, in nanoseconds: reticulate gives R that number, a date in 1677."""
@@ -34,12 +36,12 @@ def times_lost(held: int, crossed: Any, given: str) -> tuple[ValueChange, ...]:
     if not held and not is_times(crossed):
         return ()
     whole = _object(held) if held else crossed
-    kind = type(whole).__name__
+    kind = type_name(type(whole))
     if kind == "DataFrame":
         return _of_frame(whole, crossed)
     if kind == "Series" and type(crossed) is list:
         return tuple(_merged(whole.index, crossed))
-    if kind in ("Series", "ndarray") and type(crossed).__name__ == "ndarray" and crossed.dtype.kind in "fM":
+    if kind in ("Series", "ndarray") and type_name(type(crossed)) == "ndarray" and crossed.dtype.kind in "fM":
         zone = _zone(whole.dtype)
         lost = (_lost("", zone, "time zone UTC"),) if zone not in ("", "UTC") else ()
         return (*lost, *_missing(whole), *_finer("", whole))
@@ -55,7 +57,7 @@ def times_lost(held: int, crossed: Any, given: str) -> tuple[ValueChange, ...]:
 def column_of(held: int, crossed: Any) -> str:
     """The label of the only column whose bytes cross, of the data frame that an R list holds; "" for none."""
     whole: Any = _object(held) if held else None
-    if type(whole).__name__ != "DataFrame" or type(crossed).__name__ != "ndarray":
+    if type_name(type(whole)) != "DataFrame" or type_name(type(crossed)) != "ndarray":
         return ""
     columns = [(str(label), whole.iloc[:, at].values) for at, label in enumerate(whole.columns)]
     same = [label for label, one in columns if type(one) is type(crossed) and _start(one) == _start(crossed)]
@@ -68,7 +70,7 @@ def _start(array: Any) -> int:
 
 def is_times(obj: Any) -> bool:
     """Whether it is an array of NumPy's datetime64."""
-    return type(obj).__name__ == "ndarray" and bool(obj.dtype.kind == "M")
+    return type_name(type(obj)) == "ndarray" and bool(obj.dtype.kind == "M")
 
 
 def _of_frame(frame: Any, crossed: Any) -> tuple[ValueChange, ...]:
@@ -96,13 +98,12 @@ def _spans(frame: Any) -> Iterator[ValueChange]:
 def _rows(frame: Any) -> Iterator[ValueChange]:
     """Labels of rows that R does not get: it takes texts and numbers without a second one."""
     index = frame.index
-    if type(index).__name__ in ("RangeIndex", "DatetimeIndex") or not len(index):
+    if type_name(type(index)) in ("RangeIndex", "DatetimeIndex") or not len(index):
         return
     values = index.values
     labels = values.tolist()
-    kinds = set(map(type, labels))
-    is_plain = type(values).__name__ == "ndarray" and values.dtype.kind in "Oiuf"
-    is_plain &= kinds == {str} or kinds <= {int, float}
+    is_plain = type_name(type(values)) == "ndarray" and values.dtype.kind in "Oiuf"
+    is_plain &= only(labels, str) or only(labels, int, float)
     if not is_plain or len(set(labels)) < len(labels):
         yield _value(len(labels), len(labels), 1, f"row label {labels[0]!r}", "1")
 

@@ -161,12 +161,16 @@ ALWAYS_INLINE int hook_record(const hook_call *call, uint64_t obj, uint64_t val,
     return 1;
 }
 
-// 1 where an int does not fit into 64 unsigned bits: a mask silently keeps its low bits only.
+// Where an int does not fit into 64 unsigned bits, of which a mask silently keeps the low ones: how many bits
+// it has, plus WRAPS_NEGATIVE below zero; else 0.
+enum { WRAPS_NEGATIVE = 1 << 30 };
 static inline uint64_t hook_wraps(PyObject *object /* borrowed */) {
     if (!object || !PyLong_Check(object)) {
         return 0;
     }
-    return compat_is_negative(object) || (uint64_t)_PyLong_NumBits(object) > 64;
+    uint64_t bits = (uint64_t)_PyLong_NumBits(object), most = WRAPS_NEGATIVE - 1;
+    bits = bits < most ? bits : most;
+    return compat_is_negative(object) ? bits | WRAPS_NEGATIVE : bits > 64 ? bits : 0;
 }
 
 // Bytes of the UTF-8 that PyUnicode_AsUTF8 has just created: a NUL among them ends the C string early.
