@@ -25,7 +25,7 @@ from inspector.sessions.statements.given import Places, given_nothing
 from inspector.sessions.statements.known import Known
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed, unpacked
-from inspector.sessions.statements.losing import Losing
+from inspector.sessions.statements.lost.losing import Losing
 from inspector.sessions.statements.modules import module_of
 from inspector.tracing.events.source import Source, may_change, written_as
 

@@ -8,11 +8,12 @@ from typing import Any
 from inspector.facts.conversion import Loss
 from inspector.facts.statements import Written
 from inspector.objects.sharing.meetings import Blocks
-from inspector.sessions.statements import constructed, values
+from inspector.sessions.statements import values
 from inspector.sessions.statements.converted import Masks, before, changed, converter
-from inspector.sessions.statements.packed import rounded
-from inspector.sessions.statements.widened import lost_digits, replaced
-from inspector.sessions.statements.wrapped import expected, wrapped
+from inspector.sessions.statements.lost import constructed
+from inspector.sessions.statements.lost.packed import rounded
+from inspector.sessions.statements.lost.widened import lost_digits, replaced
+from inspector.sessions.statements.lost.wrapped import expected, wrapped
 
 
 class Losing:
