@@ -122,6 +122,13 @@ def _parts(node: Any) -> Iterator[ast.expr]:
         yield from node.values
 
 
+def always(node: ast.expr) -> Iterator[ast.expr]:
+    """An expression and its parts that are evaluated in any case."""
+    yield node
+    for part in _parts(node):
+        yield from always(part)
+
+
 def operator_of(node: Any) -> Any:
     """`a + b` of `np.add(a, b)`, `a * a` of `np.square(a)`, `x[1:] - x[:-1]` of `np.diff(x)`; any other
     expression as it is."""
