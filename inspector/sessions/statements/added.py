@@ -38,7 +38,7 @@ def added(
 def _new(value: Any, had: Blocks, has: Blocks) -> Blocks:
     """The blocks of a table that lie where none of its blocks lay before."""
     adapter = adapter_of(type(value))
-    if adapter is None or adapter.columns(value, 0) is None:
+    if adapter is None or (adapter.columns(value, 0) is None and adapter.library != "xarray"):
         return ()
     before = {one.range.start for one in had}
     return tuple(one for one in has if one.range.start not in before and one.range.bytes)

@@ -353,7 +353,7 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...]) -> list[Statement]:
     if first is None and not (seen.losses or seen.calls or seen.materialized):
         return []
     did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]
-    if first is not None and did == "in place" and returns_its_argument(first):
+    if first is not None and did in ("in place", "new") and returns_its_argument(first, did == "new"):
         did = "same object"
     if first is not None and did == "view" and last_call(seen.written.text) != _name(first):
         did, first = "no bytes", None  # of `x.ravel().max()`: what it gave is no view
