@@ -60,3 +60,10 @@ def test_what_is_read_from_a_file_object_is_no_copy_of_it() -> None:
     setup = "import io; f = io.StringIO('a,b\\n' + '12,2.5\\n' * 9000)"
     found = one_line.row(one_line.traced(setup, "r = pd.read_csv(f)", {"pd": pandas}))
     assert found.verdict in ("new", "new values") and found.copied_bytes == 0
+
+
+@pytest.mark.parametrize("made", ["lower", "upper", "capitalize", "swapcase", "title"])
+def test_bytes_without_many_letters_are_no_copy_where_letters_changed(made: str) -> None:
+    octets = "x = bytearray(np.random.default_rng(3).permutation(256)[:224].astype('u1').tobytes()) * 16"
+    assert row(octets, f"r = x.{made}()").verdict == "new values"
+    assert row("x = bytearray(range(64)) * 16", f"r = x.{made}()").verdict == "copied", "it has no letters"

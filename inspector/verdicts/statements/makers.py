@@ -35,6 +35,8 @@ show its bytes in another way; they write nothing."""
 _ONLY_RETURN: Final = ("block_until_ready",)
 """JAX's wait, which gives back its argument: that had no elements yet when it was called."""
 
+_LETTERS: Final = ("capitalize", "lower", "swapcase", "title", "upper")
+
 _NUMBERS: Final = re.compile(r" (u?int|float|complex)\d+ \(")
 
 
@@ -65,6 +67,12 @@ def proved(value: Bound, copied: Sequence[Copy]) -> bool:
 def returns_its_argument(copy: Copy, always: bool = False) -> bool:
     """Whether a call that returned its argument left it as it was. `always`: if it returns nothing else."""
     return copy.function.rpartition(".")[2] in (_ONLY_RETURN if always else _RETURN)
+
+
+def changes_letters(copy: Copy) -> bool:
+    """Whether a call of bytes leaves all that is no letter as it was: a few equal bytes are no copy."""
+    kind, _, name = copy.function.rpartition(".")
+    return name in _LETTERS and kind.rpartition(".")[2] in ("bytes", "bytearray")
 
 
 def is_passed_on(found: ByteEvidence) -> bool:

@@ -14,7 +14,14 @@ from inspector.verdicts.copies import EMPTY, INTO_PASSED, copies, judged
 from inspector.verdicts.statements.computing import computes
 from inspector.verdicts.statements.inside import LEAST_TOLD, inside
 from inspector.verdicts.statements.later import Writes
-from inspector.verdicts.statements.makers import is_passed_on, makers, proved, returns_its_argument, telling
+from inspector.verdicts.statements.makers import (
+    changes_letters,
+    is_passed_on,
+    makers,
+    proved,
+    returns_its_argument,
+    telling,
+)
 from inspector.verdicts.statements.operators import (
     by_weight,
     did_of,
@@ -315,7 +322,7 @@ def _computes(seen: _Seen, value: Bound) -> bool:
 
 def _cast(value: Bound, copied: list[Copy]) -> bool:
     """Whether calls copied the operand's elements, though the value has none of them: to another type."""
-    sampled = [one for one in copied if one.confidence != "likely"]
+    sampled = [one for one in copied if one.confidence != "likely" and not changes_letters(one)]
     if value.compared_all:  # they were looked for in all operands, but a cast may overflow
         return any(map(narrows, sampled))
     return bool(sampled)
