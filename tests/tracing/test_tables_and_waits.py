@@ -20,11 +20,16 @@ OF_XARRAY = {
     "x['c'] = y['a'].copy()": ("c", "copied", "y"),
 }
 PANDAS = """
-df = pd.DataFrame({'x': np.arange(500.), 's': ['a'] * 500}); shallow = df.copy(deep=False)
+df = pd.DataFrame({'x': np.random.default_rng(1).random(500), 's': ['a'] * 500})
+shallow = df.copy(deep=False)
+wide = pd.DataFrame(np.random.default_rng(1).random((500, 3)), columns=list('xyz'))
 """
 OF_PANDAS = {
     "df.x += 1": ("x", "new values", "df"),
     "df.x = df.x.to_numpy() * 2": ("x", "new values", "df"),
+    "del wide['x']": ("", "no bytes", ""),
+    "wide.pop('x')": ("", "no bytes", ""),
+    "wide[['x', 'y']] = wide[['y', 'x']].to_numpy()": ("x, y", "copied", "wide"),
 }
 JAX = """
 s = jnp.ones((1500, 1500)) / 1500; later = s @ s @ s @ s
