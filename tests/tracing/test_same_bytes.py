@@ -29,6 +29,14 @@ def test_what_was_computed_equals_an_operand_only_probably() -> None:
     assert (found.verdict, found.certain) == ("copied", True)
 
 
+@pytest.mark.parametrize("line", ["r = x * 1", "r = +x", "r = np.conj(x)", "r = np.floor(np.trunc(x) + x)"])
+def test_the_catalogue_and_a_trace_agree_of_what_computes_nothing_new(line: str) -> None:
+    found = row("x = np.random.default_rng(5).random(1000).cumsum().round()", line)
+    is_same = "floor" not in line
+    assert (found.verdict, found.certain) == (("copied", False) if is_same else ("new values", True))
+    assert not found.instead
+
+
 def test_times_in_another_unit_have_one_reason_and_no_advice() -> None:
     found = row("x = np.arange(200_000).astype('M8[ns]')", "r = x.astype('M8[s]')")
     assert (found.verdict, found.reason) == ("copied", "its times are written in the unit that was asked for")

@@ -231,7 +231,8 @@ def _by_text(seen: _Seen, value: Bound, said: _Said) -> _Said:
         said = said._replace(did="new values" if value.objects else said.did, certain=False)
     if said.did == "new values" and last_call(seen.written.text).removesuffix("_like") in EMPTY:
         said = _Said("new", "", True)
-    if said.did in ("copied", "new") and not said.certain and computes(seen.written.text, value):
+    is_all = value.values == "equal" and value.compared_all  # of `x * 1` each element is one of x
+    if said.did in ("copied", "new") and not (said.certain or is_all) and computes(seen.written.text, value):
         return _Said("new values", "", said.did == "copied")
     return said
 
