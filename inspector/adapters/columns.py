@@ -64,6 +64,43 @@ def column(x: Any, name: str) -> Any:
     return found if type(found).__name__ == "ndarray" and found.dtype.kind in "iufM" else None
 
 
+def single(x: Any, name: str) -> tuple[Any, ...]:
+    """(the column of that name of a table,); () where it has none."""
+    library = _library(x) if type_name(type(x)) in _TABLES else ""
+    return next(((held,) for own, held in _columns(library, x) if own == name), ()) if library else ()
+
+
+def only(x: Any) -> Any:
+    """The numbers or times of an object that is a single column; None for any other."""
+    library = _library(x) if type_name(type(x)) not in _TABLES else ""
+    return column(x, next(_columns(library, x))[0]) if library and not masks_any(x) else None
+
+
+def masks_any(x: Any) -> bool:
+    """Whether an object that is a single column has a null, or whether that is not known."""
+    found = masks(x)
+    return not found or any(bool(one.any()) for one in found.values())
+
+
+def texts(x: Any) -> tuple[Any, ...]:
+    """(every nth element, how many there are) of a column of pandas; () for anything else."""
+    if _library(x) != "pandas" or type_name(type(x)) != "Series" or not len(x) or len(x) > MOST_ROWS:
+        return ()
+    return x.iloc[:: step_of(len(x))].tolist(), len(x)
+
+
+def floats(x: Any) -> Any:
+    """The floats of a column of pandas, as NumPy's array; None for anything else."""
+    is_column = _library(x) == "pandas" and type_name(type(x)) == "Series"
+    return x.to_numpy() if is_column and str(x.dtype) in ("float64", "float32") else None
+
+
+def objects(x: Any) -> Any:
+    """The array of Python objects that a column of pandas is; None for anything else."""
+    is_column = _library(x) == "pandas" and type_name(type(x)) in ("Series", "Index")
+    return x.to_numpy() if is_column and str(x.dtype) == "object" else None
+
+
 def are_decimals(some: Iterable[Any]) -> bool:
     """Whether all of these are Decimals, and none of a subclass."""
     found = sys.modules.get("decimal")

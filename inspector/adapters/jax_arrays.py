@@ -72,6 +72,10 @@ class JaxArrays(Adapter):
             ),
         )  # fmt: skip
 
+    def unseen(self, x: Any) -> bool:
+        """One that is being computed: its elements come later."""
+        return _is_array(x) and _state(x) == "pending"
+
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
         """The host copy that `np.asarray` left behind; the numbers of a key."""
         if _is_array(x):

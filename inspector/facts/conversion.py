@@ -212,8 +212,9 @@ _NARROW: Final = re.compile(
     r"(astype|dtype|\.to|view|asarray|array|cast|tensor|fromiter)\W.*\b(b?float16|[Ff]loat32|half|single|[<>=]?f[24])\b"
     r"|\.(half|float)\(\)|\b(Half|Float)Tensor\("
     r"|array\(\s*['\"]f['\"]|(pack|pack_into|iter_pack)\(\s*['\"][^'\"]*[fe][^'\"]*['\"]"
+    r"|\b(fmt|format|float_format|float_precision|double_precision)\s*=\s*['\"\d]"
 )
-"""A conversion to a float narrower than Python's, as it is written."""
+"""A conversion to a float narrower than Python's, or to a text of fewer digits, as it is written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from inspector.facts.unknown import Unknown
 
 OBJECTS: Final = Unknown("its elements are Python objects, which are not read")
 """Of a matrix in lists or a dict: why nothing says what of it a value has."""
+COMING: Final = Unknown("it was still being computed when the line was over")
+"""Of an array of JAX."""
 Relation = Literal["same object", "view", "in place", "apart", "unknown"]
 """A value against the names of its statement. apart: no byte in common with any of them."""
 Did = Literal[

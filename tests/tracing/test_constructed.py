@@ -10,7 +10,7 @@ import one_line
 import pytest
 
 from inspector.facts.statements import Written
-from inspector.sessions.statements.constructed import given
+from inspector.sessions.statements.lost.constructed import given
 
 SETUP = """
 x = np.array([2**40, 5]); few = [16777217, 3]; halves = [0.5, 0.25]

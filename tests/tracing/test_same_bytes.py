@@ -29,6 +29,14 @@ def test_what_was_computed_equals_an_operand_only_probably() -> None:
     assert (found.verdict, found.certain) == ("copied", True)
 
 
+@pytest.mark.parametrize("line", ["r = x * 1", "r = +x", "r = np.conj(x)", "r = np.floor(np.trunc(x) + x)"])
+def test_the_catalogue_and_a_trace_agree_of_what_computes_nothing_new(line: str) -> None:
+    found = row("x = np.random.default_rng(5).random(1000).cumsum().round()", line)
+    is_same = "floor" not in line
+    assert (found.verdict, found.certain) == (("copied", False) if is_same else ("new values", True))
+    assert not found.instead
+
+
 def test_times_in_another_unit_have_one_reason_and_no_advice() -> None:
     found = row("x = np.arange(200_000).astype('M8[ns]')", "r = x.astype('M8[s]')")
     assert (found.verdict, found.reason) == ("copied", "its times are written in the unit that was asked for")
@@ -60,3 +68,10 @@ def test_what_is_read_from_a_file_object_is_no_copy_of_it() -> None:
     setup = "import io; f = io.StringIO('a,b\\n' + '12,2.5\\n' * 9000)"
     found = one_line.row(one_line.traced(setup, "r = pd.read_csv(f)", {"pd": pandas}))
     assert found.verdict in ("new", "new values") and found.copied_bytes == 0
+
+
+@pytest.mark.parametrize("made", ["lower", "upper", "capitalize", "swapcase", "title"])
+def test_bytes_without_many_letters_are_no_copy_where_letters_changed(made: str) -> None:
+    octets = "x = bytearray(np.random.default_rng(3).permutation(256)[:224].astype('u1').tobytes()) * 16"
+    assert row(octets, f"r = x.{made}()").verdict == "new values"
+    assert row("x = bytearray(range(64)) * 16", f"r = x.{made}()").verdict == "copied", "it has no letters"

@@ -9,6 +9,7 @@ import array  # noqa: F401 - for LISTS
 from typing import Any
 
 import numpy as np
+import one_line
 import pytest
 
 import inspector
@@ -86,3 +87,14 @@ def test_a_square_matrix_transposed_is_not_taken_for_itself() -> None:
         np.einsum("ij->ji", matrix).copy()
         np.matmul(matrix, matrix)
     assert [copy.verdict for copy in t.fact.copies if copy.function.endswith("matmul")] == ["computed"]
+
+
+@pytest.mark.parametrize("line", ["r = list(x)", "r = tuple(x)", "r = [n for n in x]"])
+def test_a_list_of_numbers_of_numpy_is_a_copy(line: str) -> None:
+    t = one_line.traced("x = np.random.default_rng(1).random(300)", line, {"np": np})
+    found = one_line.row(t)
+    assert (found.verdict, found.of, found.copied_bytes) == ("copied", "x", 2400)
+    assert (
+        one_line.row(one_line.traced("x = np.arange(300.)", "r = list(x + 1)", {"np": np})).verdict
+        != "copied"
+    )

@@ -13,7 +13,8 @@ h = np.arange(3, dtype='u4') * 1_000_000_000; n = np.arange(100_000, dtype='i4')
 img = np.arange(12, dtype='u1').reshape(3, 4)[::-1]; m = memoryview(bytes([200, 1]))
 class Own(np.ndarray):
     def __add__(self, other): return np.minimum(np.asarray(self) + other.astype(int), 255).astype('u1')
-w = u.view(Own)"""
+w = u.view(Own)
+def fill(): u[:] = 0; return 0"""
 WRAPS = (
     ("v = u + u", "400", "144", 2, 3),
     ("v = -u", "-200", "56", 3, 3),
@@ -25,11 +26,39 @@ WRAPS = (
     ("u += 100", "300", "44", 2, 3),
     ("u[1:] -= 200", "-197", "59", 1, 2),
     ("u[:] = u * 2", "400", "144", 2, 3),
+    ("v = np.square(i)", "10000", "16", 2, 3),
+    ("v = np.diff(u)", "-247", "9", 1, 2),
+    ("np.add(u, u, out=u)", "400", "144", 2, 3),
+    ("v = (u + u).astype(int)", "400", "144", 2, 3),
+    ("v = np.clip(u + 100, 0, 255)", "300", "44", 2, 3),
+    ("u = np.minimum(u + 100, 255)", "300", "44", 2, 3),
+    ("v = (img[1:] * 40).mean()", "280", "24", 1, 8),
+    ("print([u + u, k])", "400", "144", 2, 3),
+    ("v = f'{u * 2}'", "400", "144", 2, 3),
+    ("v = u.sum(dtype=np.uint8)", "453", "197", 1, 1),
+    ("v = np.cumsum(u, dtype='u1')", "450", "194", 2, 3),
+    ("v = i @ i", "20009", "41", 1, 1),
+    ("v = np.dot(img[:1], img[0])", "366", "110", 1, 1),
+    ("v = np.prod(np.arange(1, 25))", "620448401733239439360000", "-7835185981329244160", 1, 1),
 )
 HONEST = (
     *("v = u - i", "v = (u - k) & 255", "v = ~u", "v = u + 1", "v = u + f", "v = u / 2", "v = u * 1.5"),
     *("v = k + 2**70", "v = u.astype(int) * 300", "v = img + 0", "v = u[0:0] + 200", "v = w + w", "v = m[0]"),
     *("v = u // 2 + u // 2", "v = (u > 3) * u", "v = u % 7 << 3", "v = u >> 1"),
+    *(
+        "v = i.sum(dtype='i1')",
+        "v = np.sum(img, axis=0, dtype='i1')",
+        "v = u.sum()",
+        "v = u.prod(dtype=float)",
+    ),
+    *("v = np.bitwise_and(u + 200, 255)", "v = (u + 200).astype('u1')", "v = (u + 200).view('i1')"),
+    *("v = len('a') + (u[:0] + u[:0]).sum()", "v = k or u + u", "v = [u + u for _ in ()]"),
+    *(
+        "v = (w + w).sum()",
+        "v = fill() + (u + 200).sum()",
+        "v = lambda: u + u",
+        "v = ((img[1:] - img[:-1]) ** 2).mean()",
+    ),
 )
 
 

@@ -7,11 +7,12 @@ in memory is not read.
 # SPDX-License-Identifier: MIT
 import ctypes
 import struct
+import sys
 from collections.abc import Callable, Iterator
 from itertools import compress, product
 from math import isnan, prod
 from operator import mul, ne
-from typing import Any
+from typing import Any, Final
 
 from inspector import _native
 from inspector.adapters.base import Elements
@@ -59,16 +60,29 @@ def values(
     return found
 
 
+_OF_NUMPY: Final = (
+    *("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
+
+
 def same_items(source: Elements, items: list[Any] | tuple[Any, ...]) -> bool | None:
     """Whether the numbers of a list are the elements of a vector; None if that cannot be told."""
     if source.shape != (len(items),) or letter(source.typestr) not in NUMBERS or not items:
         return None
     numbers = tuple(_sample(len(items)))
-    raw, found = picked(source, "C", numbers), [items[number] for number in numbers]
+    raw, found = picked(source, "C", numbers), [_plain(items[number]) for number in numbers]
     are_numbers = all(_native.exactly(one, int, float, bool) for one in found)
     if raw is None or not are_numbers or len(set(found)) == 1:
         return None
     return not any(_differ(x, y) for x, y in zip(decoded(source, raw), found, strict=True))
+
+
+def _plain(number: Any) -> Any:
+    """A number of NumPy's own types as one of Python's; any other object as it is."""
+    np: Any = sys.modules.get("numpy")
+    kinds = () if np is None else tuple(getattr(np, name) for name in _OF_NUMPY)
+    return number.item() if _native.exactly(number, *kinds) else number
 
 
 def _incomparable(a: Elements, b: Elements) -> str:

@@ -46,7 +46,7 @@ ALIASES: Final = {
 }  # fmt: skip
 """Module -> name under which expressions know it."""
 
-_OCTETS: Final = "bytearray(np.random.default_rng(3).permutation(256).astype('u1').tobytes()) * 16"
+_OCTETS: Final = "bytearray(np.random.default_rng(3).permutation(256)[:224].astype('u1').tobytes()) * 16"
 LIBRARIES: Final = {
     "numpy": Library(
         ("numpy", "numpy.linalg", "numpy.fft", "numpy.ma", "numpy.lib.stride_tricks", "numpy.lib.scimath"),

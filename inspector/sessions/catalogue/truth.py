@@ -161,6 +161,8 @@ def flip(found: list[Block]) -> None:
 def content(x: Any, depth: int = 0) -> list[Any]:
     """The elements of an object, read afresh by its own library: arrays of NumPy, or lists."""
     kind, module = type(x).__name__, type(x).__module__.partition(".")[0]
+    if isinstance(x, np.ndarray) and x.dtype.names:
+        return [part for name in x.dtype.names for part in content(np.asarray(x)[name])]
     if isinstance(x, np.ndarray):
         listed = x.dtype.hasobject or x.dtype.kind == "U"
         return [x.ravel().tolist() if listed else np.array(x, copy=True).ravel()]

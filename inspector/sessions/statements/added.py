@@ -2,9 +2,11 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Mapping
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from inspector.adapters.base import Elements
 from inspector.adapters.registry import adapter_of
 from inspector.objects.sharing.chosen import cast_of
 from inspector.objects.sharing.meetings import Blocks, meetings
@@ -32,16 +34,24 @@ def added(
     gone = tuple(one for one in had if one.range.start not in left)
     if found.values != "equal" and gone and HAS.issuperset(found_in(one, gone) for one in new):
         return new, Related("apart", name, 0, "equal", False)  # copied before it was written (copy-on-write)
+    if gone and found.values == "different":  # what was there may be what is there now, under another name
+        found = replace(found, values="", compared_all=False)
     return new, found
 
 
 def _new(value: Any, had: Blocks, has: Blocks) -> Blocks:
-    """The blocks of a table that lie where none of its blocks lay before."""
+    """The blocks of a table that lie where none of its blocks lay before, nor a part of one: what is left of
+    a block when a column is deleted."""
     adapter = adapter_of(type(value))
-    if adapter is None or adapter.columns(value, 0) is None:
+    if adapter is None or (adapter.columns(value, 0) is None and adapter.library != "xarray"):
         return ()
     before = {one.range.start for one in had}
-    return tuple(one for one in has if one.range.start not in before and one.range.bytes)
+    other = (one for one in has if one.range.start not in before and one.range.bytes)
+    return tuple(one for one in other if not any(_is_part(one, whole) for whole in had))
+
+
+def _is_part(one: Elements, whole: Elements) -> bool:
+    return whole.range.start <= one.range.start and one.range.stop <= whole.range.stop
 
 
 def _related(new: Blocks, given: dict[str, Blocks]) -> Related:

@@ -15,8 +15,9 @@ from inspector.adapters.base import Elements
 from inspector.adapters.formats import letter
 from inspector.adapters.registry import adapter_of
 from inspector.facts.memory import Range
+from inspector.facts.statements import COMING, OBJECTS
 from inspector.facts.unknown import Address, Unknown
-from inspector.objects.classes import type_bases, type_name, type_namespace
+from inspector.objects.classes import type_bases, type_module, type_name, type_namespace
 from inspector.objects.sharing.meetings import Blocks, blocks_in, every_block, total_of
 
 OFFSETS: Final = "offsets"
@@ -55,6 +56,14 @@ def is_boxed(value: Any) -> bool:
     """Whether its elements are Python objects that nothing reads, as those of a matrix in lists are."""
     adapter = adapter_of(type(value)) if not _native.exactly(value, *_SIMPLE) else None
     return adapter is not None and adapter.boxed(value)
+
+
+def unread(value: Any) -> Unknown | None:
+    """Why nothing says what elements it has: they are Python objects, or JAX still computes them."""
+    if is_boxed(value):
+        return OBJECTS
+    adapter = adapter_of(type(value)) if type_module(type(value)).startswith("jaxlib") else None
+    return COMING if adapter is not None and adapter.unseen(value) else None
 
 
 def keeps_unseen(value: Any) -> bool:

@@ -13,8 +13,9 @@ from typing import Any, Final, Literal, NamedTuple
 from inspector import _native
 from inspector.facts.statements import Written
 from inspector.objects.classes import type_module
-from inspector.sessions.statements import values, wrapped
+from inspector.sessions.statements import values
 from inspector.sessions.statements.elements import bytes_of, elements_of
+from inspector.sessions.statements.lost import leaves
 from inspector.sessions.statements.syntax import tree
 
 _READ: Final = frozenset(("read", "pread", "recv", "read1"))
@@ -117,7 +118,8 @@ def _saved(node: Any, owner: Any, given: list[Any]) -> Call | None:
     places = _SAVE.get((owner.__name__, name)) if type(owner) is ModuleType else None
     if places is not None and len(given) > 1:
         return Call("write", f"the file {ast.unparse(given[places[0]])}", ast.unparse(given[places[1]]))
-    if home == "numpy" and name == "tofile" and given:
+    is_text = any(one.arg == "sep" for one in node.keywords) or len(given) > 1
+    if home == "numpy" and name == "tofile" and given and not is_text:
         return Call("write", f"the file {ast.unparse(given[0])}", ast.unparse(node.func.value))
     data = next((one.value for one in node.keywords if one.arg == "data"), None)
     if home == "h5py" and name == "create_dataset" and data is not None:
@@ -131,5 +133,5 @@ def moved(call: Call, frame: FrameType, result: Any) -> int:
         return result
     if found := values.read(frame, call.name):
         return bytes_of(elements_of(found[0]))
-    shown = wrapped.shown(call.name, frame)
+    shown = leaves.shown(call.name, frame)
     return 0 if shown is None else int(shown.nbytes)

@@ -37,10 +37,17 @@ def array_of(owner: Any, np: Any) -> Any:
     if type(owner) is np.ndarray and owner.nbytes <= MOST_BYTES and owner.dtype.kind in _KINDS:
         return owner
     blocks = elements_of(owner) if not _native.exactly(owner, np.ndarray, dict, list, tuple) else ()
-    numbers = len(blocks) == 1 and blocks[0].numeric and letter(blocks[0].typestr)
-    if not numbers or blocks[0].range.bytes > MOST_BYTES or blocks[0].itemsize_bytes > 8:
+    if len(blocks) != 1:
         raise Unread
-    return np.asarray(_Block(blocks[0]))
+    return block_of(blocks[0], np)
+
+
+def block_of(block: Elements, np: Any) -> Any:
+    """An array over a block of numbers; raises Unread."""
+    is_read = block.numeric and letter(block.typestr) and block.itemsize_bytes <= 8
+    if not is_read or block.range.bytes > MOST_BYTES:
+        raise Unread
+    return np.asarray(_Block(block))
 
 
 def is_plain(one: Any, np: Any) -> bool:

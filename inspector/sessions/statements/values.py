@@ -164,7 +164,8 @@ def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[s
         if one.address == id(value):
             return Related("same object", name, 0, "", False)
     doubt: Unknown | None = None
-    for name, one in operands.items():
+    for name, had in operands.items():
+        one = _once_there(had, now.get(name, NONE))
         found = judged(one.blocks, blocks, meetings((one.blocks, blocks)).get((0, 1), []))
         if found.overlap is False:
             found = by_file(one.blocks, blocks) or found
@@ -180,6 +181,14 @@ def related(value: Any, blocks: Blocks, operands: dict[str, Before], now: dict[s
     apart = _apart(value, blocks, operands, now)
     file = of_file(blocks) if not apart.values else ""
     return Related("view", f"the file {file}", bytes_of(blocks), "", False) if file else apart
+
+
+def _once_there(operand: Before, live: Found) -> Before:
+    """An operand whose elements nobody could read before, as those of a JAX array that was being computed."""
+    if operand.blocks or not operand.total or not live or id(live[0]) != operand.address:
+        return operand
+    blocks = elements_of(live[0])
+    return replace(operand, blocks=blocks, total=len(blocks)) if blocks else operand
 
 
 def _lies_in_old(operand: Before, live: Found, blocks: Blocks) -> bool:
@@ -375,6 +384,8 @@ def parts_of(value: Any) -> Iterator[tuple[str, Blocks]]:
         yield from ((f"[{at}]", elements_of(one)) for at, one in enumerate(value[:MOST_ITEMS]))
     elif (adapter := adapter_of(type(value))) is not None:
         table = adapter.columns(value, MOST_ITEMS)
+        if table is None and adapter.library == "xarray":
+            yield from ((name, elements_of(one)) for name, one in islice(adapter.parts(value), MOST_ITEMS))
         yield from ((one.name, one.elements) for one in (table[0] if table is not None else ()))
 
 

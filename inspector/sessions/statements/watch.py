@@ -12,7 +12,7 @@ from typing import Any, Final
 from inspector import _native
 from inspector.adapters.base import Elements
 from inspector.facts.conversion import Loss
-from inspector.facts.statements import OBJECTS, Bound, Named, Relation, Written
+from inspector.facts.statements import Bound, Named, Relation, Written
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_name
 from inspector.objects.sharing.chosen import uniform
@@ -25,7 +25,7 @@ from inspector.sessions.statements.given import Places, given_nothing
 from inspector.sessions.statements.known import Known
 from inspector.sessions.statements.lines import Lines
 from inspector.sessions.statements.listed import listed, unpacked
-from inspector.sessions.statements.losing import Losing
+from inspector.sessions.statements.lost.losing import Losing
 from inspector.sessions.statements.modules import module_of
 from inspector.tracing.events.source import Source, may_change, written_as
 
@@ -217,9 +217,10 @@ class StatementWatch:
         if was == id(value) and (written.kind == "assign" or is_over) and not is_operand:
             return  # it raised before it bound, or bound the same object again, or the loop is over
         blocks = elements.elements_of(value, elements.MOST_BOUND)
-        if elements.is_boxed(value):
-            how = values.Related("unknown", "", OBJECTS, "", False)
-            self._add(replace(self._bound(running, target, value, (), how), bytes=OBJECTS))
+        if (unread := elements.unread(value)) is not None:
+            own = next((name for name, one in running.operands.items() if one.address == id(value)), "")
+            how = values.Related("same object" if own else "unknown", own, unread, "", False)
+            self._add(replace(self._bound(running, target, value, (), how), bytes=unread))
             return
         if not blocks and not _native.exactly(value, *elements.HOLDERS):
             return

@@ -217,9 +217,9 @@ def written_as(text: str, name: str) -> str:
 
 
 def may_change(written: Written) -> bool:
-    """Whether it may change an operand in place: it binds no name, or an item, or calls a function."""
+    """Whether it may change an operand in place: it binds no name, or an item or attribute, or calls one."""
     binds = written.kind in ("assign", "augmented")  # to what is no path by constants, if no target is known
-    no_name = any("[" in path for path in written.targets) or (binds and not written.targets)
+    no_name = any("[" in path or "." in path for path in written.targets) or (binds and not written.targets)
     return written.kind == "other" or no_name or "(" in written.text
 
 

@@ -25,12 +25,17 @@ _TAKES: Final = frozenset((
 _RETURN: Final = frozenset((
     "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite", "require",
     "astype", "atleast_1d", "atleast_2d", "atleast_3d", "as_tensor", "to", "contiguous", "bytes", "asformat",
+    "block_until_ready",
     "tocsr", "tocsc", "tocoo", "tobsr", "ensure_index",
     "t_", "transpose_", "squeeze_", "unsqueeze_", "swapaxes_", "swapdims_", "as_strided_", "detach_",
     "resize_", "resize_as_", "rename_", "requires_grad_",
 ))  # fmt: skip
 """Functions that return their argument where it is already what they would make of it, and torch's that only
 show its bytes in another way; they write nothing."""
+_ONLY_RETURN: Final = ("block_until_ready",)
+"""JAX's wait, which gives back its argument: that had no elements yet when it was called."""
+
+_LETTERS: Final = ("capitalize", "lower", "swapcase", "title", "upper")
 
 _NUMBERS: Final = re.compile(r" (u?int|float|complex)\d+ \(")
 
@@ -59,9 +64,15 @@ def proved(value: Bound, copied: Sequence[Copy]) -> bool:
     return any(not value.uniform or copy.function.rpartition(".")[2] in _TAKES for copy in copied)
 
 
-def returns_its_argument(copy: Copy) -> bool:
-    """Whether a call that returned its argument left it as it was."""
-    return copy.function.rpartition(".")[2] in _RETURN
+def returns_its_argument(copy: Copy, always: bool = False) -> bool:
+    """Whether a call that returned its argument left it as it was. `always`: if it returns nothing else."""
+    return copy.function.rpartition(".")[2] in (_ONLY_RETURN if always else _RETURN)
+
+
+def changes_letters(copy: Copy) -> bool:
+    """Whether a call of bytes leaves all that is no letter as it was: a few equal bytes are no copy."""
+    kind, _, name = copy.function.rpartition(".")
+    return name in _LETTERS and kind.rpartition(".")[2] in ("bytes", "bytearray")
 
 
 def is_passed_on(found: ByteEvidence) -> bool:

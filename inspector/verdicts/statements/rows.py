@@ -14,7 +14,14 @@ from inspector.verdicts.copies import EMPTY, INTO_PASSED, copies, judged
 from inspector.verdicts.statements.computing import computes
 from inspector.verdicts.statements.inside import LEAST_TOLD, inside, largest
 from inspector.verdicts.statements.later import Writes
-from inspector.verdicts.statements.makers import is_passed_on, makers, proved, returns_its_argument, telling
+from inspector.verdicts.statements.makers import (
+    changes_letters,
+    is_passed_on,
+    makers,
+    proved,
+    returns_its_argument,
+    telling,
+)
 from inspector.verdicts.statements.operators import (
     by_weight,
     did_of,
@@ -227,8 +234,9 @@ def _by_text(seen: _Seen, value: Bound, said: _Said) -> _Said:
         said = said._replace(did="new values" if value.objects else said.did, certain=False)
     if said.did == "new values" and last_call(seen.written.text).removesuffix("_like") in EMPTY:
         said = _Said("new", "", True)
-    if said.did == "copied" and not said.certain and computes(seen.written.text, value):
-        return _Said("new values", "", True)
+    is_all = value.values == "equal" and value.compared_all  # of `x * 1` each element is one of x
+    if said.did in ("copied", "new") and not (said.certain or is_all) and computes(seen.written.text, value):
+        return _Said("new values", "", said.did == "copied")
     return said
 
 
@@ -318,7 +326,7 @@ def _computes(seen: _Seen, value: Bound) -> bool:
 
 def _cast(value: Bound, copied: list[Copy]) -> bool:
     """Whether calls copied the operand's elements, though the value has none of them: to another type."""
-    sampled = [one for one in copied if one.confidence != "likely"]
+    sampled = [one for one in copied if one.confidence != "likely" and not changes_letters(one)]
     if value.compared_all:  # they were looked for in all operands, but a cast may overflow
         return any(map(narrows, sampled))
     return bool(sampled)
@@ -360,7 +368,7 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...], values_seen: bool) -> list[St
     if first is None and not (seen.losses or seen.calls or seen.materialized):
         return []
     did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]
-    if first is not None and did == "in place" and returns_its_argument(first):
+    if first is not None and did in ("in place", "new") and returns_its_argument(first, did == "new"):
         did = "same object"
     if first is not None and did == "view" and last_call(seen.written.text) != _name(first):
         did, first = "no bytes", None  # of `x.ravel().max()`: what it gave is no view

@@ -8,11 +8,15 @@ from typing import Any
 from inspector.facts.conversion import Loss
 from inspector.facts.statements import Written
 from inspector.objects.sharing.meetings import Blocks
-from inspector.sessions.statements import constructed, values
+from inspector.sessions.statements import values
 from inspector.sessions.statements.converted import Masks, before, changed, converter
-from inspector.sessions.statements.packed import rounded
-from inspector.sessions.statements.widened import lost_digits, replaced
-from inspector.sessions.statements.wrapped import expected, wrapped
+from inspector.sessions.statements.lost import constructed, printed
+from inspector.sessions.statements.lost.coerced import coerced
+from inspector.sessions.statements.lost.packed import rounded
+from inspector.sessions.statements.lost.parsed import parsed
+from inspector.sessions.statements.lost.timed import cut
+from inspector.sessions.statements.lost.widened import lost_digits, replaced
+from inspector.sessions.statements.lost.wrapped import expected, wrapped
 
 
 class Losing:
@@ -21,6 +25,8 @@ class Losing:
     def __init__(self, written: Written, frame: FrameType, blocks: dict[str, Blocks]) -> None:
         self._written = written
         self._rounded = tuple(rounded(written, frame))
+        self._coerced = tuple(coerced(written, frame))
+        self._printed = printed.printing(written, frame)
         self._nulls = _nulls(written, frame)
         self._given = constructed.given(written, frame)
         self._whole = replaced(written, blocks)
@@ -46,6 +52,14 @@ class Losing:
             yield from lost_digits(self._written, self._whole, operands, after, new, frame)
         if self._given is not None and len(new) == 1:
             yield from constructed.lost(self._written, self._given, new[0])
+        yield from cut(self._written, operands, new, frame)
+        yield from parsed(self._written, new, frame)
+        if self._printed is not None:
+            yield from printed.lost(self._written, self._printed, frame, new)
+        nulls = tuple(self._made_null(frame, bound))
+        yield from nulls or self._coerced
+
+    def _made_null(self, frame: FrameType, bound: list[Any]) -> Iterator[Loss]:
         for name, had in self._nulls.items():
             now = values.named(frame, name)
             for other in bound or now:
