@@ -1,7 +1,6 @@
 """What each statement of the user's code did: from the values that it bound and the calls that it made."""
 
 # SPDX-License-Identifier: MIT
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -22,6 +21,7 @@ from inspector.verdicts.statements.makers import (
     returns_its_argument,
     telling,
 )
+from inspector.verdicts.statements.named import is_written, name, names
 from inspector.verdicts.statements.operators import (
     by_weight,
     did_of,
@@ -36,8 +36,6 @@ from inspector.verdicts.statements.selections import selection
 
 NOT_IN_A_CELL = Unknown("not in a notebook")
 NO_CLOCK = Unknown("no clock was read")
-NICKNAMES = {"np": "numpy", "pd": "pandas", "pl": "polars", "pa": "pyarrow", "jnp": "jax", "xr": "xarray"}
-"""Names that modules are imported by -> the library."""
 _OF_CALL: dict[str, Did] = {
     "copied": "copied", "computed": "new values", "made": "new", "shared": "view", "in place": "in place",
 }  # fmt: skip
@@ -196,12 +194,12 @@ def _of_operands(seen: _Seen, value: Bound, found: list[ByteEvidence]) -> list[C
     made = [copy for copy in telling(value, found) if not _is_by_the_way(seen.written, value, copy)]
     if not value.given_nothing:
         return made  # else what a library copied or shared on the way were numbers of its own
-    return [copy for copy in made if copy.verdict in ("computed", "made") or _names(seen.written, copy)]
+    return [copy for copy in made if copy.verdict in ("computed", "made") or names(seen.written, copy)]
 
 
 def _by_calls(seen: _Seen, value: Bound, made: list[Copy], any_copied: bool) -> _Said:
     said = _Said(*_said(value, made, any_copied))
-    if said.did == "new values" and not value.values and not any(_names(seen.written, copy) for copy in made):
+    if said.did == "new values" and not value.values and not any(names(seen.written, copy) for copy in made):
         return said._replace(certain=said.certain and bool(value.items))  # a freed result may have lain there
     return said
 
@@ -264,7 +262,7 @@ def _counted(
 def _is_by_the_way(written: Written, value: Bound, copy: Copy) -> bool:
     """Whether a call that the statement does not name copied a small part of what it changed in place."""
     is_small = not isinstance(value.bytes, Unknown) and 2 * copy.copied_bytes < value.bytes
-    return value.relation == "in place" and is_small and not _names(written, copy)
+    return value.relation == "in place" and is_small and not names(written, copy)
 
 
 def _said(value: Bound, made: list[Copy], any_copied: bool) -> tuple[Did, str, bool]:
@@ -332,24 +330,6 @@ def _cast(value: Bound, copied: list[Copy]) -> bool:
     return bool(sampled)
 
 
-def _names(written: Written, copy: Copy) -> bool:
-    """Whether the statement itself names the function that was called, and not another library's."""
-    found = re.search(rf"(?:\b(\w+)\.)?\b{re.escape(_name(copy))}\b", written.text)
-    library = copy.function.partition(".")[0]
-    return found is not None and NICKNAMES.get(found[1] or "", library) == library
-
-
-def _is_written(seen: _Seen, copy: Copy) -> bool:
-    """Whether a call may be an operator or an index of the statement, or is of a function of C that it calls,
-    as `_unpickle` of `pickle.loads(x)`: any other that it does not name is a library's own."""
-    return _name(copy).startswith("__") or seen.written.library == "pickle"
-
-
-def _name(copy: Copy) -> str:
-    """The name of the function that was called, without its module or type."""
-    return copy.function.rpartition(".")[2]
-
-
 def _unbound(seen: _Seen, found: tuple[Copy, ...], values_seen: bool) -> list[Statement]:
     """The row of a statement whose value was not seen: what its calls did."""
     copied = [copy for copy in found if copy.verdict == "copied"]
@@ -357,9 +337,11 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...], values_seen: bool) -> list[St
         whole, made = together(seen.operators)
         row = _row(seen.written, "", whole, "", made, made if whole == "copied" else 0, "", True, 1)
         return [_with(seen, row, () if whole == "copied" else inside((), copied, seen.operators))]
-    named = sorted((one for one in found if _names(seen.written, one)), key=_by_weight)
+    named = sorted((one for one in found if names(seen.written, one)), key=_by_weight)
     fresh = [copy for copy in found if copy.verdict in ("computed", "made")]
-    large = [one for one in (*copied, *fresh) if one.span_bytes >= LEAST_TOLD and _is_written(seen, one)]
+    large = [
+        one for one in (*copied, *fresh) if one.span_bytes >= LEAST_TOLD and is_written(seen.written, one)
+    ]
     first = next(iter([*named, *large]), None)
     if first is None and not values_seen and seen.written.targets and (hidden := largest(fresh)):
         why = f"{hidden.function} made it; values were not compared"
@@ -370,7 +352,7 @@ def _unbound(seen: _Seen, found: tuple[Copy, ...], values_seen: bool) -> list[St
     did: Did = "no bytes" if first is None else _OF_CALL[first.verdict]
     if first is not None and did in ("in place", "new") and returns_its_argument(first, did == "new"):
         did = "same object"
-    if first is not None and did == "view" and last_call(seen.written.text) != _name(first):
+    if first is not None and did == "view" and last_call(seen.written.text) != name(first):
         did, first = "no bytes", None  # of `x.ravel().max()`: what it gave is no view
     size = 0 if first is None else first.copied_bytes or first.span_bytes
     row = _row(
