@@ -105,7 +105,8 @@ def _names(fact: Difference) -> Nothing:
 def _left(fact: Difference, more: int) -> Answer:
     if more < LEAST_BYTES:
         return _left_unnamed(fact)
-    rows = sorted((row for row in fact.names if _more(row) > 0), key=_more, reverse=True)
+    trivial = min(more // 100, LEAST_BYTES)
+    rows = sorted((row for row in fact.names if _more(row) > trivial), key=_more, reverse=True)
     each = (f"{code(row.name)} {size(_more(row))}" for row in rows)
     once = ", each byte once" if size(more) != size(sum(map(_more, rows))) else ""
     text = f"Names hold {size(more)} more{once}: {listed(each, MOST_NAMED)}."

@@ -94,6 +94,17 @@ def test_an_error_is_drawn_as_usual_and_the_changes_too(shell, run, capsys) -> N
     assert "----> 4 f()" in text and "----> 3     return born / 0" in text
     assert "inspect_magic" not in text and "run_cell_magic" not in text
     assert "born" in shown[0]["text/plain"]
+    for kind in ("frame", "traceback"):  # of the cell and of f: none of ours
+        assert re.search(rf"{kind} +\+2", shown[0]["text/plain"])
+    run("%%inspect\npass")
+    rows = shell.last_execution_result.result.difference.types
+    assert not [row for row in rows if row.type_name.startswith("inspector.")]
+
+
+def test_names_that_hold_next_to_nothing_are_not_named(shell, run) -> None:
+    run("%%inspect\nservice, number = bytearray(25_000_000), 10**20")
+    said = shell.last_execution_result.result.answers.rows[0].text
+    assert said == "`service` holds 25 MB more."
 
 
 def test_a_syntax_error_is_an_error_of_the_cell(shell, run) -> None:
