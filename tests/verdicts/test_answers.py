@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 
 import inspector
+from inspector.facts.amounts import size
 from inspector.facts.answers import Answers
 from inspector.facts.unknown import Address, Unknown
 from inspector.verdicts.answers.made import answers, with_answers
@@ -486,3 +487,29 @@ def test_what_callables_and_namespaces_keep_is_named_by_its_place() -> None:
 def test_a_named_tuple_has_no_struct_of_its_own() -> None:
     pair = collections.namedtuple("pair", "a b")(np.ones(10_000), 1)
     assert "C code" not in texts(inspector.inspect(pair, name="x"))[0], "it has no struct of its own"
+
+
+@pytest.mark.libraries
+def test_what_is_kept_in_all_says_what_most_of_it_is() -> None:
+    pd, torch = pytest.importorskip("pandas"), pytest.importorskip("torch")
+    rows = pd.Series(np.arange(100_000.0), index=np.arange(100_000)[::-1].copy())
+    assert "Keeps 1.6 MB in all, 800 kB of it in its index." in texts(inspector.inspect(rows))
+    rows.index.get_loc(5)
+    hashed = [text for text in texts(inspector.inspect(rows)) if text.startswith("Keeps ")]
+    assert hashed[0].endswith(" of it in a hash table of pandas."), hashed
+    few = [text for text in texts(inspector.inspect(rows[:10])) if "lives" in text]
+    assert few[0].endswith("stay, 1.6 MB in all."), "a copy would keep the index too"
+    weights = torch.ones(100_000, requires_grad=True)
+    weights.sum().backward()
+    assert "Keeps 800 kB in all, 400 kB of it in its gradient." in texts(inspector.inspect(weights))
+
+
+def test_an_array_of_objects_says_its_pointers_and_what_they_point_to() -> None:
+    """Checked by the sizes that Python gives."""
+    each = [str(number) for number in range(100_000)]
+    held = np.array(each, dtype=object)
+    whole = size(held.nbytes + sum(map(sys.getsizeof, each)))
+    report = inspector.inspect(held, name="held")
+    assert texts(report) == [f"Owns its 800 kB of pointers; with what they point to {whole}."]
+    first = inspector.inspect(held[:10], name="first")
+    assert any(f"all 800 kB of `held` stay, {whole} in all" in text for text in texts(first))
