@@ -118,7 +118,7 @@ def _memory(facts: Mapping[str, Any]) -> Iterator[Block]:
     if buffer is None or isinstance(buffer.logical_bytes, Unknown):
         weighed = {"contents", "model", "type", "module", "builtin"} & facts.keys()
         if found is not None and not weighed and not isinstance(found.size_bytes, Unknown):
-            yield _of_its_own(found.size_bytes, found.gc_tracked is not True)
+            yield _of_its_own(found.size_bytes, found.gc_tracked is not True, facts.get("materialization"))
         return
     picture = shown_part(buffer, facts.get("layout"))
     value = size(buffer.logical_bytes)
@@ -133,11 +133,14 @@ def _memory(facts: Mapping[str, Any]) -> Iterator[Block]:
         yield picture
 
 
-def _of_its_own(bytes_: int, is_all: bool) -> Line:
-    """The struct's bytes; what an object with references keeps besides is not in them."""
-    if is_all:
-        return Line("memory", text(size(bytes_)))
-    return Line("memory", text(f"{size(bytes_)} without what it keeps"), text("--retained adds it", "dim"))
+def _of_its_own(bytes_: int, is_all: bool, fact: Materialization | Unknown | None) -> Line:
+    """The struct's bytes; what an object with references, or of C that nobody reads, keeps is not in them."""
+    if not is_all:
+        asked = text("--retained adds it", "dim")
+        return Line("memory", text(f"{size(bytes_)} without what it keeps"), asked)
+    if isinstance(fact, Materialization) and isinstance(fact.state, Unknown):
+        return Line("memory", text(f"{size(bytes_)} without what it keeps in C, which is not known"))
+    return Line("memory", text(size(bytes_)))
 
 
 def _whose(buffer: Buffer) -> tuple[Span, ...]:

@@ -8,6 +8,7 @@ import ctypes
 import datetime
 import enum
 import functools
+import hashlib
 import io
 import math
 import re
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import threading
 import types
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -190,7 +192,7 @@ SHARED = bytes(3000)
         (enum.Enum, f"A class made in Python: an instance takes {enum.Enum.__basicsize__} B or more."),
         (math, "A module made in C"),
         (enum, "A module made in Python: `enum.py`."),
-        (contextvars.ContextVar("x"), "What it keeps in C is not known: no adapter knows `_contextvars.Co"),
+        (contextvars.ContextVar("x"), "A context variable: its values are in contexts, which keep them."),
         (sqlite3.connect(":memory:"), "Open; how much of it SQLite keeps in memory is not known"),
     ],
 )
@@ -513,3 +515,12 @@ def test_an_array_of_objects_says_its_pointers_and_what_they_point_to() -> None:
     assert texts(report) == [f"Owns its 800 kB of pointers; with what they point to {whole}."]
     first = inspector.inspect(held[:10], name="first")
     assert any(f"all 800 kB of `held` stay, {whole} in all" in text for text in texts(first))
+
+
+def test_objects_of_c_without_bytes_to_show_say_what_they_are() -> None:
+    digest, fed = hashlib.sha256(), sys.getsizeof(hashlib.sha256())
+    digest.update(bytes(1_000_000))
+    assert texts(inspector.inspect(digest))[0].startswith("A running hash: it keeps a state of fixed size")
+    assert sys.getsizeof(digest) == fed
+    drawn = inspector.inspect(zlib.compressobj()).drawn(width=80).to_text()
+    assert "A compressor:" in drawn and "without what it keeps in C, which is not known" in drawn

@@ -18,6 +18,7 @@ from inspector.verdicts.answers.existing import gone, mapped, not_computed, virt
 from inspector.verdicts.answers.holding import kept, weight
 from inspector.verdicts.answers.index import Grid, part_of
 from inspector.verdicts.answers.keeping import is_counted
+from inspector.verdicts.answers.kinds import kind
 from inspector.verdicts.answers.words import (
     answer,
     code,
@@ -60,6 +61,7 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         _owner,
         _without_buffer,
         _not_told,
+        kind,
         weight,
         compiled,
         in_file,
