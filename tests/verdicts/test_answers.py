@@ -524,3 +524,10 @@ def test_objects_of_c_without_bytes_to_show_say_what_they_are() -> None:
     assert sys.getsizeof(digest) == fed
     drawn = inspector.inspect(zlib.compressobj()).drawn(width=80).to_text()
     assert "A compressor:" in drawn and "without what it keeps in C, which is not known" in drawn
+
+
+def test_what_no_row_of_a_container_shows_is_counted_too() -> None:
+    """The fact describes 8 items, the card 5 of them: "3 more" of 12 was false."""
+    report = inspector.inspect([bytearray(10_000) for _ in range(12)], name="x")
+    assert "… 7 more (--all)" in report.to_text()
+    assert "… 4 more\n" in report.drawn(everything=True).to_text()
