@@ -78,7 +78,7 @@ def _held(refs: Refs | None, found: Any) -> Iterator[Block]:
         yield from holders(refs.owners, refs.owners.scan)
         return
     certain = sorted((owner for owner in refs.owners if owner.certain), key=_rank)
-    short = list(dict.fromkeys(map(_called, certain)))
+    short = list(dict.fromkeys(one.short for one in certain))
     more = f" and {len(short) - MOST_NAMES:,} more" if len(short) > MOST_NAMES else ""
     named = [span for name in short[:MOST_NAMES] for span in (Span(", "), Span(name, "code"))][1:]
     if not refs.references:
@@ -97,11 +97,6 @@ def _held(refs: Refs | None, found: Any) -> Iterator[Block]:
 
 def _rank(owner: Owner) -> int:
     return _KINDS.index(owner.kind) if owner.kind in _KINDS else len(_KINDS)
-
-
-def _called(owner: Owner) -> str:
-    """An owner by its name; one that keeps the object in an unnamed field by its own name only."""
-    return owner.short.rpartition("+0x")[0] if owner.key.startswith("+0x") else owner.short
 
 
 def _found(references: int, unnamed: int | Unknown, named: bool) -> str:
