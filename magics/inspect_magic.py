@@ -217,7 +217,7 @@ class InspectMagics(Magics, Defaults):
                     pass
             except BaseException as raised:
                 error = prepared.alone(raised)
-        report = self._changed(account, before, sampled)
+        report = self._changed(account, before, sampled, error)
         del account, before, sampled  # a traceback would keep them
         return self._ended(prepared, error, report, options)
 
@@ -233,7 +233,7 @@ class InspectMagics(Magics, Defaults):
                     await prepared.statement(code)
             except BaseException as raised:
                 error = prepared.alone(raised)
-        report = self._changed(account, before, sampled)
+        report = self._changed(account, before, sampled, error)
         del account, before, sampled
         self._ended(prepared, error, report, options)
         try:
@@ -255,10 +255,13 @@ class InspectMagics(Magics, Defaults):
             prepared.fail(error)
         return report
 
-    def _changed(self, account: Account, before: Snapshot, sampled: Sampled) -> Report:
+    def _changed(
+        self, account: Account, before: Snapshot, sampled: Sampled, error: BaseException | None = None
+    ) -> Report:
         after = api.snapshot(self.shell.user_ns)
         difference = names.of_the_user(self.shell, after - before)
-        report = what_changed(difference, account, sampled.growth, names.namespaces(self.shell))
+        spaces = names.namespaces(self.shell)
+        report = what_changed(difference, account, sampled.growth, spaces, error)
         gc.collect(1)  # what reading symbols left behind in cycles would go within the next cell
         return report
 

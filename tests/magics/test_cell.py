@@ -147,3 +147,20 @@ def test_what_holds_new_objects_that_no_name_holds_is_told(run, shown) -> None:
     assert re.search(
         r"that no name holds: .+; [5-8] of 8 new objects looked at are held by Client.cache", said
     )
+
+
+def test_what_an_error_keeps_is_told_by_its_variable(shown) -> None:
+    said = shown("%%inspect\ndef fails():\n    held = bytearray(3_000_000)\n    raise ValueError\nfails()")
+    first = " ".join(said.split()).partition(" heap ")[0]
+    assert (
+        first
+        == "The error's traceback keeps 3.0 MB, most of it held, a local of fails, until the next error."
+    )
+
+
+@pytest.mark.libraries
+def test_a_column_of_a_frame_that_was_there_shows_its_bytes(shown, run) -> None:
+    run("import pandas as pd\nframe = pd.DataFrame({'a': [1.0] * 9_000, 'b': [2.0] * 9_000})")
+    said = shown("%%inspect\ncolumn = frame['a']")
+    run("del frame, column, pd")
+    assert said.split("\n")[0].strip() == "column shows bytes of frame, which were there before."
