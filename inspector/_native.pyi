@@ -115,8 +115,7 @@ def reached(
     A row: own bytes of the objects reached, with the root; of those that no root before it reaches; how many
     they are; those of the types in `leaves`, whose bytes are not counted; and such objects that only those
     refer to. Walks end at modules, code, immortal objects, classes and the objects in `stops`; a root that is
-    a class of `__main__` is followed. `once`: each object is reached from the first root only. The types are
-    those of what not only leaves hold.
+    a class of `__main__` is followed. `once`: each object is reached from the first root only.
     """
 
 # native/heap/chain.c

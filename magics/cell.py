@@ -5,7 +5,9 @@ import ast
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import CodeType, TracebackType
+from itertools import repeat
+from types import CodeType, FrameType, TracebackType
+from typing import NoReturn
 
 from inspector.magics import awaiting
 from IPython.core.interactiveshell import InteractiveShell
@@ -32,15 +34,32 @@ class Prepared:
     def run(self) -> None:
         """Run a cell that does not await."""
         with self._own_traceback():
-            for code in self.codes:
-                self._display(eval(code, self.shell.user_ns))
+            for _ in self.statements():
+                pass
 
     async def run_async(self) -> None:
         """Run a cell in the event loop that awaits this."""
         with self._own_traceback():
             for code in self.codes:
-                value = eval(code, self.shell.user_ns)
-                self._display(await value if awaiting.is_awaited(code) else value)
+                await self.statement(code)
+
+    def statements(self) -> Iterator[None]:
+        """Run its statements, by C: no frame of ours lies between the caller's and the cell's."""
+        return map(self._display, map(eval, self.codes, repeat(self.shell.user_ns)))
+
+    async def statement(self, code: CodeType) -> None:
+        """Run one in the event loop."""
+        value = eval(code, self.shell.user_ns)
+        self._display(await value if awaiting.is_awaited(code) else value)
+
+    def alone(self, error: BaseException) -> BaseException:
+        """What ended the cell, without our part of its traceback."""
+        return error.with_traceback(_below(error, self.name) or error.__traceback__)
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """Raise what ended the cell; IPython draws the user's frames."""
+        _show_only(self.shell, error, self.name)
+        raise error
 
     def _display(self, value: object) -> None:
         if not self._is_silent:
@@ -81,11 +100,27 @@ class CellSyntaxError(Exception):
         return self.lines
 
 
-def _show_only(shell: InteractiveShell, error: BaseException, name: str) -> None:
-    """Let IPython draw the traceback from the cell's frame on, without the frames that called it."""
-    below: TracebackType | None = error.__traceback__
+def make_frames() -> None:
+    """Make the objects of the frames that run now: an error of the cell would make them, as if they were its.
+
+    Its traceback refers to the cell's frame, and that one to those that called it.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        frame = frame.f_back
+
+
+def _below(error: BaseException, name: str) -> TracebackType | None:
+    """The traceback from the cell's frame on; None where it has none."""
+    below = error.__traceback__
     while below is not None and below.tb_frame.f_code.co_filename != name:
         below = below.tb_next
+    return below
+
+
+def _show_only(shell: InteractiveShell, error: BaseException, name: str) -> None:
+    """Let IPython draw the traceback from the cell's frame on, without the frames that called it."""
+    below = _below(error, name)
 
     def drawn() -> list[str]:
         lines: list[str] = shell.InteractiveTB.structured_traceback(type(error), error, below, tb_offset=0)

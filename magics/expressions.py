@@ -146,7 +146,7 @@ def _compiled(text: str) -> CodeType:
             f"{_clipped(text, 60)} is not an expression.",
             slug="not-an-expression",
             why=said(error),
-            do="give names or one expression: %inspect x, %inspect x y, %inspect rows[0].T",
+            do="give names or one expression: %inspect x, %inspect x y, %inspect rows[0]",
         ) from None
 
 

@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: MIT
 import argparse
 import gc
-from collections.abc import Awaitable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable
 from typing import Any
 
 from inspector.magics import cell as cells
@@ -208,40 +207,61 @@ class InspectMagics(Magics, Defaults):
         return cells.Prepared(self.shell, cell)
 
     def _changes(self, prepared: cells.Prepared, options: argparse.Namespace) -> Report:
-        account = memory()  # first: what it makes is part of the snapshot
+        cells.make_frames()
+        account, error = memory(), None  # first: what it makes is part of the snapshot
         sampled = Sampled(cells.numbers(self.shell))
         before = api.snapshot(self.shell.user_ns)  # last: no object of ours is made after it
-        with self._changes_shown_on_error(account, before, sampled, options), sampled:
-            prepared.run()
-        return self._changed(account, before, sampled)
+        with sampled:
+            try:
+                for _ in prepared.statements():
+                    pass
+            except BaseException as raised:
+                error = prepared.alone(raised)
+        report = self._changed(account, before, sampled, error)
+        del account, before, sampled  # a traceback would keep them
+        return self._ended(prepared, error, report, options)
 
     async def _awaited(self, prepared: cells.Prepared, options: argparse.Namespace) -> None:
         """`_changes` for a cell that awaits; IPython's event loop runs this (awaiting.py)."""
-        account = memory()
+        cells.make_frames()
+        account, error = memory(), None
         sampled = Sampled(cells.numbers(self.shell))
         before = api.snapshot(self.shell.user_ns)
-        with self._changes_shown_on_error(account, before, sampled, options), sampled:
-            await prepared.run_async()
+        with sampled:
+            try:
+                for code in prepared.codes:
+                    await prepared.statement(code)
+            except BaseException as raised:
+                error = prepared.alone(raised)
+        report = self._changed(account, before, sampled, error)
+        del account, before, sampled
+        self._ended(prepared, error, report, options)
         try:
-            if made := printed(self._changed(account, before, sampled), options):
+            if made := printed(report, options):
                 showing.display_result(self.shell, made, self._view(made, options))
-        except InspectorError as error:
-            showing.refuse(error, "inspect", cell="")
+        except InspectorError as refused:
+            showing.refuse(refused, "inspect", cell="")
 
-    @contextmanager
-    def _changes_shown_on_error(
-        self, account: Account, before: Snapshot, sampled: Sampled, options: argparse.Namespace
-    ) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            showing.show(drawn(self._changed(account, before, sampled), options))
-            raise
+    def _ended(
+        self,
+        prepared: cells.Prepared,
+        error: BaseException | None,
+        report: Report,
+        options: argparse.Namespace,
+    ) -> Report:
+        """The report; where the cell ended with an error it is shown, and the error raised."""
+        if error is not None:
+            showing.show(drawn(report, options))
+            prepared.fail(error)
+        return report
 
-    def _changed(self, account: Account, before: Snapshot, sampled: Sampled) -> Report:
+    def _changed(
+        self, account: Account, before: Snapshot, sampled: Sampled, error: BaseException | None = None
+    ) -> Report:
         after = api.snapshot(self.shell.user_ns)
         difference = names.of_the_user(self.shell, after - before)
-        report = what_changed(difference, account, sampled.growth, names.namespaces(self.shell))
+        spaces = names.namespaces(self.shell)
+        report = what_changed(difference, account, sampled.growth, spaces, error)
         gc.collect(1)  # what reading symbols left behind in cycles would go within the next cell
         return report
 

@@ -13,6 +13,7 @@ _OUTPUT = re.compile(r"_\d+")
 _LAST = ("_", "__", "___")
 _RESULT = re.compile(r"_{1,3}|_\d+")
 _HISTORY = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|_ih|_oh|_dh|_sh|_exit_code|__\w+__")
+_OURS = "inspector."
 _ATOMS = ("int", "float", "bool", "str", "bytes", "NoneType", "module", "type", "function")
 
 
@@ -40,13 +41,19 @@ def objects(shell: InteractiveShell) -> dict[int, str]:
 def of_the_user(shell: InteractiveShell, difference: Difference) -> Difference:
     """The difference without IPython's names, and without shared constants whose refcount others changed.
 
-    A new `_12` stays: `Out` keeps its object alive.
+    A new `_12` stays: `Out` keeps its object alive. Objects of ours are no change of the cell.
     """
-    own = hidden(shell)
+    own, ours = hidden(shell), [row for row in difference.types if row.type_name.startswith(_OURS)]
     kept = (row for row in difference.names if row.change == "born" and _OUTPUT.fullmatch(row.name))
     users = (row for row in difference.names if row.name not in own)
     moved = (row for row in users if row.change != "kept" or row.type_name not in _ATOMS)
-    return replace(difference, names=(*moved, *kept))
+    return replace(
+        difference,
+        names=(*moved, *kept),
+        types=tuple(row for row in difference.types if row not in ours),
+        objects=difference.objects - sum(row.objects for row in ours),
+        bytes=difference.bytes - sum(row.bytes for row in ours),
+    )
 
 
 def hidden(shell: InteractiveShell) -> frozenset[str]:

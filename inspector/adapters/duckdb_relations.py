@@ -10,6 +10,7 @@ from inspector.facts.unknown import Unknown
 
 _RUNS = ("fetchall()", "df()", "arrow()", "repr", "len", "x.shape")
 NOT_SHOWN = Unknown("duckdb does not show whether execute() has left a result in it")
+_CONNECTED = "A connection; what DuckDB keeps in memory for it is not known: asking would begin a statement."
 NOT_ASKED = Unknown("querying a connection would begin a statement")
 
 
@@ -41,7 +42,7 @@ class DuckdbRelations(Adapter):
         seen = of_type(kind)
         if kind.endswith("Connection"):
             layer = Layer("wrapper", kind, NOT_ASKED, NOT_ASKED, NOT_ASKED, (seen,))
-            return Told((layer,), NOT_ASKED)
+            return Told((layer,), NOT_ASKED, in_words=_CONNECTED)
         if _keeps_no_result():
             size = Unknown("known when the query has run")
             return recipe(kind, _RUNS[0], seen, also=_RUNS[1:], would_not=("type",), logical_bytes=size)

@@ -64,7 +64,9 @@ class Sqlite3Cursors(Adapter):
         layer = Layer(
             "wrapper", kind, value, "none", "foreign", (said,), use, ("x.description", "x.rowcount")
         )
-        return Told((layer,), state, Unknown("known when all rows are fetched"))
+        words = "Each row is made when it is fetched; whether any are left is not known."
+        unfetched = Unknown("known when all rows are fetched")
+        return Told((layer,), state, unfetched, in_words=words if described else "")
 
 
 def _simple(x: Any) -> Told:

@@ -64,6 +64,8 @@ class Contents:
     behind_bytes: int = 0
     """Of what its arrays keep and do not show: the rest of a view's base, a storage, a table's index."""
 
+    left_out: int = 0
+    """How many it holds directly besides `items`, apart from numbers and None."""
     base: tuple[CommonBase, ...] = ()
     """Where the container holds several arrays, each a view of one: that one. At most one."""
 

@@ -136,6 +136,20 @@ class Layer:
     """Residency of its spans; the probe fills it, never an adapter."""
 
 
+OBJECTS = "objects"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPart:
+    """Bytes that an object keeps and does not show."""
+
+    what: str
+    """"objects" (of Python), the full name of a type, "gradient", "hash table of pandas"."""
+    bytes: int
+    count: int
+    """How many of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Materialization:
     """Whether the data exists: layers, pages, bytes that add up, dangers."""
@@ -167,3 +181,5 @@ class Materialization:
     findings: tuple[Finding, ...]
     in_words: str = ""
     """One sentence of the adapter on the object's state, where no other fact says it; "" for none."""
+    mostly: tuple[KeptPart, ...] = ()
+    """What most of the bytes are that it keeps and does not show; at most one, () where nobody looked."""

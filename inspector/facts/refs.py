@@ -45,8 +45,11 @@ class Owner:
             return self.holder
         if self.kind in ("static", "heap block", "stack", "mapping"):
             return f"{self.holder} {self.key}".rstrip()
-        between = ", " if self.key[:1].isalpha() else ""
-        return (named[1] if named else self.holder.partition(",")[0].partition(" (")[0]) + between + self.key
+        if self.kind == "thread-local":
+            return f"{self.key.removeprefix('.')} of a threading.local"
+        key = "" if self.key.startswith("+0x") else self.key  # a field of C has no name that says more
+        between = ", " if key[:1].isalpha() else ""
+        return (named[1] if named else self.holder.partition(",")[0].partition(" (")[0]) + between + key
 
 
 def _as_one(group: list[Owner]) -> Owner:

@@ -38,6 +38,48 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """One task of an event loop that has not ended."""
+
+    name: str
+    coroutine: str
+    """The qualified name of what it runs."""
+    function: str
+    """Of the innermost of its coroutines that is the user's own, where there is one."""
+    line: str | Unknown
+    """"file:line" of that one."""
+    what: str
+    """In words what it awaits: "a lock", "the task `fetch`"."""
+    for_tasks: bool = False
+    """It waits for other tasks alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """The tasks of asyncio's event loops."""
+
+    rows: tuple[Task, ...]
+    left_out: int = 0
+
+    def groups(self) -> list[list[Task]]:
+        """Those that await the same in one line together."""
+        found: dict[tuple[str, str, str], list[Task]] = {}
+        for task in self.rows:
+            line = "" if isinstance(task.line, Unknown) else task.line
+            found.setdefault((task.coroutine, task.what, line), []).append(task)
+        return [*found.values()]
+
+    def __len__(self) -> int:
+        return len(self.rows) + self.left_out
+
+    def __iter__(self) -> Iterator[Task]:
+        return iter(self.rows)
+
+
+NO_TASKS = Tasks(())
+
+
+@dataclass(frozen=True, slots=True)
 class Waits:
     """The threads of a process, and what each waits for."""
 
@@ -49,6 +91,7 @@ class Waits:
     read_ns: int
     stood_still: bool = True
     """Whether the process was stopped while it was read; else its threads went on."""
+    tasks: Tasks | Unknown = NO_TASKS
 
     def __len__(self) -> int:
         return len(self.threads)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from inspector.facts.account import KINDS, Grown
 from inspector.facts.amounts import size
 from inspector.facts.answers import Answer, Answers
+from inspector.facts.contents import Contents
 from inspector.facts.growth import Growth
 from inspector.facts.heap import Difference, NameChange, NewHolder
 from inspector.facts.nothing import Nothing
@@ -17,6 +18,8 @@ from inspector.verdicts.answers.words import answer, code, listed
 
 LEAST_BYTES: Final = 1_000
 """Names that hold less more are no news."""
+LEAST_KEPT_BYTES: Final = 100_000
+"""Less that an error keeps is not worth a sentence."""
 LEAST_GROWN_BYTES: Final = 1_000_000
 """A process grows by less in any cell: allocators ask for memory in steps."""
 MOST_NAMED: Final = 3
@@ -42,16 +45,18 @@ GROWN_OUTSIDE: Final = GROWN | {
 """The same of another process."""
 
 
-def with_answers(fact: Difference, growth: Growth) -> dict[str, Any]:
-    """The columns of a cell's report."""
-    told = Answers(tuple(answers(fact, growth)))
+def with_answers(fact: Difference, growth: Growth, kept: Contents | None = None) -> dict[str, Any]:
+    """The columns of a cell's report; `kept`: by the error that ended the cell."""
+    told = Answers(tuple(answers(fact, growth, kept)))
     return {"answers": told, "difference": fact} | ({"growth": growth} if growth.sources else {})
 
 
-def answers(fact: Difference, growth: Growth | None = None) -> Iterator[Answer]:
+def answers(fact: Difference, growth: Growth | None = None, kept: Contents | None = None) -> Iterator[Answer]:
     """What the cell left, most bytes first; and who asked for it, where most of that no name holds."""
-    more = _named(fact)
-    beside = fact.resident_bytes - max(more, 0) if isinstance(fact.resident_bytes, int) else 0
+    more, by_error = _named(fact), kept.bytes if kept is not None else 0
+    if kept is not None and by_error >= LEAST_KEPT_BYTES:
+        yield _by_error(kept)
+    beside = fact.resident_bytes - max(more, 0) - by_error if isinstance(fact.resident_bytes, int) else 0
     is_told = growth and sum(row.bytes for row in growth.sources) - max(more, 0) >= beside / 2
     asked = tuple(asked_for(growth)) if growth and is_told else ()
     if beside >= max(LEAST_GROWN_BYTES, more):
@@ -59,9 +64,11 @@ def answers(fact: Difference, growth: Growth | None = None) -> Iterator[Answer]:
         yield from asked
     views = [row for row in fact.names if row.of]
     gone = [row for row in fact.names if row.change == "gone"]
-    if more >= LEAST_BYTES or not (views or gone):
+    if views and more < LEAST_KEPT_BYTES:
+        yield _shown(views)
+    if more >= LEAST_BYTES or not (views or gone or by_error >= LEAST_KEPT_BYTES):
         yield _left(fact, more)
-    if views:
+    if views and more >= LEAST_KEPT_BYTES:
         yield _shown(views)
     if gone:
         yield _gone(gone, fact.bytes - more)
@@ -70,6 +77,16 @@ def answers(fact: Difference, growth: Growth | None = None) -> Iterator[Answer]:
         yield from asked
     if growth and not asked and more >= LEAST_NATIVE_BYTES and _is_gathered(fact):
         yield from asked_for(growth)
+
+
+def _by_error(kept: Contents) -> Answer:
+    """Variables of functions that the error's traceback keeps."""
+    most = kept.items[0] if kept.items else None
+    variable, _, function = most.key.partition(" of ") if most is not None else ("", "", "")
+    of = f", most of it {code(variable)}, a local of {code(function)}" if function else ""
+    least = "" if kept.complete else "more than "
+    text = f"The error's traceback keeps {least}{size(kept.bytes)}{of}, until the next error."
+    return answer("error-keeps", text, "difference.types", costs_bytes=kept.bytes)
 
 
 def _named(fact: Difference) -> int:
@@ -105,7 +122,8 @@ def _names(fact: Difference) -> Nothing:
 def _left(fact: Difference, more: int) -> Answer:
     if more < LEAST_BYTES:
         return _left_unnamed(fact)
-    rows = sorted((row for row in fact.names if _more(row) > 0), key=_more, reverse=True)
+    trivial = min(more // 100, LEAST_BYTES)
+    rows = sorted((row for row in fact.names if _more(row) > trivial), key=_more, reverse=True)
     each = (f"{code(row.name)} {size(_more(row))}" for row in rows)
     once = ", each byte once" if size(more) != size(sum(map(_more, rows))) else ""
     text = f"Names hold {size(more)} more{once}: {listed(each, MOST_NAMED)}."

@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from inspector.facts.amounts import counted
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.unknown import Unknown
-from inspector.facts.waits import Wait, Waits
+from inspector.facts.waits import Task, Tasks, Wait, Waits
 from inspector.verdicts.answers.words import answer, code, few, listed
 
 EVIDENCE = "waits.threads"
+MOST_TOLD = 3
+"""Groups of tasks in the sentence."""
 OWNED = ("gil", "mutex", "lock", "rlock", "thread")
 """Waits that end only when each of the holders goes on."""
 
@@ -24,7 +27,7 @@ def waiting(found: Waits) -> Answers:
     told = [_deadlock(found, ring) for ring in rings]
     told += list(_kept(found, inside))
     told += list(_unknown(found))
-    return Answers((*told, *_free(found, bool(told))))
+    return Answers((*told, *_tasks(found.tasks), *_free(found, bool(told))))
 
 
 def needs(row: Wait) -> tuple[int, ...]:
@@ -154,6 +157,31 @@ def _free(found: Waits, told: bool) -> Iterator[Answer]:
     rest = listed([f"{few(count)} {what}" for what, count in does.most_common()], most=3) if does else ""
     more = f" Of the others {rest}." if rest else ""
     yield answer("waits-alone", f"{_who(main)} {_does(main)}.{more}", EVIDENCE, about=(main.name,))
+
+
+def _tasks(found: Tasks | Unknown) -> Iterator[Answer]:
+    """What the tasks of an event loop await, those that only await other tasks last."""
+    if isinstance(found, Unknown):
+        return
+    waiting = [rows for rows in found.groups() if rows[0].what]
+    groups = sorted(waiting, key=lambda rows: (rows[0].for_tasks, -len(rows)))
+    if not groups:
+        return
+    said = listed(map(_awaits, groups[:MOST_TOLD]))
+    left = sum(map(len, groups[MOST_TOLD:])) + found.left_out
+    more = f"; {counted(left, 'more task')}" if left else ""
+    about = tuple(rows[0].name for rows in groups[:MOST_TOLD])
+    yield answer("tasks-wait", f"{said[0].upper()}{said[1:]}{more}.", "waits.tasks", about=about)
+
+
+def _awaits(rows: Sequence[Task]) -> str:
+    """Tasks that await the same in one line."""
+    first = rows[0]
+    path, _, number = ("" if isinstance(first.line, Unknown) else first.line).rpartition(":")
+    place = f", {PurePath(path).name}:{number}" if path else ""
+    where = f"{first.function.rpartition('.')[2]}(){place}"
+    who = f"{few(len(rows))} tasks wait" if len(rows) > 1 else f"{code(first.name)} waits"
+    return f"{who} for {first.what} ({where})"
 
 
 def _row(found: Waits, thread: int) -> Wait:

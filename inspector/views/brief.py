@@ -78,7 +78,7 @@ def _held(refs: Refs | None, found: Any) -> Iterator[Block]:
         yield from holders(refs.owners, refs.owners.scan)
         return
     certain = sorted((owner for owner in refs.owners if owner.certain), key=_rank)
-    short = list(dict.fromkeys(map(_called, certain)))
+    short = list(dict.fromkeys(one.short for one in certain))
     more = f" and {len(short) - MOST_NAMES:,} more" if len(short) > MOST_NAMES else ""
     named = [span for name in short[:MOST_NAMES] for span in (Span(", "), Span(name, "code"))][1:]
     if not refs.references:
@@ -99,11 +99,6 @@ def _rank(owner: Owner) -> int:
     return _KINDS.index(owner.kind) if owner.kind in _KINDS else len(_KINDS)
 
 
-def _called(owner: Owner) -> str:
-    """An owner by its name; one that keeps the object in an unnamed field by its own name only."""
-    return owner.short.rpartition("+0x")[0] if owner.key.startswith("+0x") else owner.short
-
-
 def _found(references: int, unnamed: int | Unknown, named: bool) -> str:
     if isinstance(unnamed, Unknown):
         return f"{counted(references, 'reference')}, not known whether all: --owners"
@@ -118,7 +113,7 @@ def _memory(facts: Mapping[str, Any]) -> Iterator[Block]:
     if buffer is None or isinstance(buffer.logical_bytes, Unknown):
         weighed = {"contents", "model", "type", "module", "builtin"} & facts.keys()
         if found is not None and not weighed and not isinstance(found.size_bytes, Unknown):
-            yield _of_its_own(found.size_bytes, found.gc_tracked is not True)
+            yield _of_its_own(found.size_bytes, found.gc_tracked is not True, facts.get("materialization"))
         return
     picture = shown_part(buffer, facts.get("layout"))
     value = size(buffer.logical_bytes)
@@ -133,11 +128,14 @@ def _memory(facts: Mapping[str, Any]) -> Iterator[Block]:
         yield picture
 
 
-def _of_its_own(bytes_: int, is_all: bool) -> Line:
-    """The struct's bytes; what an object with references keeps besides is not in them."""
-    if is_all:
-        return Line("memory", text(size(bytes_)))
-    return Line("memory", text(f"{size(bytes_)} without what it keeps"), text("--retained adds it", "dim"))
+def _of_its_own(bytes_: int, is_all: bool, fact: Materialization | Unknown | None) -> Line:
+    """The struct's bytes; what an object with references, or of C that nobody reads, keeps is not in them."""
+    if not is_all:
+        asked = text("--retained adds it", "dim")
+        return Line("memory", text(f"{size(bytes_)} without what it keeps"), asked)
+    if isinstance(fact, Materialization) and isinstance(fact.state, Unknown):
+        return Line("memory", text(f"{size(bytes_)} without what it keeps in C, which is not known"))
+    return Line("memory", text(size(bytes_)))
 
 
 def _whose(buffer: Buffer) -> tuple[Span, ...]:

@@ -23,7 +23,7 @@ def contents(fact: Contents) -> tuple[Block, ...]:
         explain="The objects that it reaches, each counted once, without classes, modules and constants.",
         link="docs/reference/card.md#holds",
     )
-    return (Fold(line, (_items(fact),), MOST_ITEMS),) if fact.items else (line,)
+    return (Fold(line, (_items(fact),), MOST_ITEMS, unlisted=fact.left_out),) if fact.items else (line,)
 
 
 def largest(fact: Contents) -> tuple[Block, ...]:
@@ -36,7 +36,7 @@ def largest(fact: Contents) -> tuple[Block, ...]:
         return ()
     more = text("largest first", "dim") if len(fact.items) > 1 else ()
     held = counted(fact.objects, "object")
-    return (Fold(Line("holds", text(held), more), (_items(fact),), MOST_ITEMS),)
+    return (Fold(Line("holds", text(held), more), (_items(fact),), MOST_ITEMS, unlisted=fact.left_out),)
 
 
 def _items(fact: Contents) -> Table:

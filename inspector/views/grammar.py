@@ -81,6 +81,8 @@ class Fold:
     shown: int = 6
     more: str = "--all"
     """The option that shows the rest."""
+    unlisted: int = 0
+    """How many more there are that no option shows."""
 
 
 Block = Line | Prose | Picture | Table | Fold

@@ -160,9 +160,12 @@ def _said(owner: Owner) -> tuple[str, str]:
         return owner.key, f"local of a {owner.holder}"
     if owner.kind == "item":
         return owner.short, f"item of {owner.holder}"
-    if owner.kind in ("attribute", "slot", "type", "bound method", "base", "thread-local"):
+    if owner.kind == "thread-local":
+        return owner.short, "one thread's own"
+    if owner.kind in ("attribute", "slot", "type", "bound method", "base"):
         return owner.short, f"{owner.kind} of {owner.holder}"
-    return f"{owner.holder}{owner.key}", owner.kind
+    between = ", " if owner.key[:1].isalpha() else ""
+    return f"{owner.holder}{between}{owner.key}", owner.kind
 
 
 def _weak(count: int | Unknown) -> tuple[Block, ...]:

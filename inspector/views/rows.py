@@ -197,9 +197,10 @@ def _fold(fold: Fold, drawing: Drawing, indent: int) -> Iterator[Row]:
         return
     yield from _line(fold.summary, drawing, indent)
     yield from rows(first(inside, room), drawing, indent + NEST_COLUMNS)
-    if left_out:
-        more = f" ({fold.more})" if fold.more else ""
-        yield (Span(" " * (indent + NEST_COLUMNS)), Span(f"… {left_out:,} more{more}", "dim"))
+    if left_out + fold.unlisted:
+        more = f" ({fold.more})" if fold.more and left_out else ""
+        said = f"… {left_out + fold.unlisted:,} more{more}"
+        yield (Span(" " * (indent + NEST_COLUMNS)), Span(said, "dim"))
 
 
 def first(blocks: Iterable[Block], room: int) -> Iterator[Block]:

@@ -155,9 +155,11 @@ def _fold(fold: Fold, drawing: Drawing) -> str:
     if not inside:
         return _line(fold.summary, drawing)
     opened = " open" if leaves(inside) <= fold.shown or drawing.everything else ""
-    if drawing.most and (left_out := leaves(inside) - drawing.most) > 0:
-        more = text(f"… {left_out:,} more ({fold.more})", "dim")
-        inside = (*first(inside, drawing.most), Line("", more))
+    left_out = max(leaves(inside) - drawing.most, 0) if drawing.most else 0
+    if left_out + fold.unlisted:
+        more = f" ({fold.more})" if left_out else ""
+        said = text(f"… {left_out + fold.unlisted:,} more{more}", "dim")
+        inside = (*(first(inside, drawing.most) if left_out else inside), Line("", said))
     beside = bool(opened)  # a wide table would move the note out of sight
     summary = f"<summary>{_value(fold.summary, beside)}</summary>"
     details = f"<details{opened}>{summary}{_rows_table(inside, drawing)}</details>"

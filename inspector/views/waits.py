@@ -2,13 +2,13 @@
 
 # SPDX-License-Identifier: MIT
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from inspector.facts.amounts import counted
 from inspector.facts.stack import Frame, Stack, Stacks
 from inspector.facts.unknown import Unknown
-from inspector.facts.waits import Wait, Waits
+from inspector.facts.waits import Task, Tasks, Wait, Waits
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.stack import frame_row
 from inspector.views.view import blocks
@@ -33,7 +33,24 @@ def waits(fact: Waits) -> tuple[Block, ...]:
     took = text(f"{'stood still' if fact.stood_still else 'read in'} {fact.read_ns / 1e6:,.0f} ms", "dim")
     rows = tuple(_row(fact, row) for row in sorted(fact.threads, key=_rank))
     table = Table(("thread", "waits for", "held by", "at"), rows)
-    return (Fold(Line("threads", text(says), took, _MEANING, _LINK), (table,), ROWS),)
+    return (Fold(Line("threads", text(says), took, _MEANING, _LINK), (table,), ROWS), *_tasks(fact.tasks))
+
+
+def _tasks(found: Tasks | Unknown) -> Iterator[Block]:
+    """One row a task of an event loop: what it runs, what it awaits, where."""
+    if isinstance(found, Unknown):
+        yield Line("tasks", text(f"? {found.reason}", "dim"))
+    elif found.rows:
+        rows = tuple(map(_task, found.groups()))
+        table = Table(("task", "runs", "waits for", "at"), rows)
+        yield Fold(Line("tasks", text(counted(len(found), "task"))), (table,), ROWS)
+
+
+def _task(rows: Sequence[Task]) -> tuple[tuple[Span, ...], ...]:
+    row, many = rows[0], f" ×{len(rows):,}" if len(rows) > 1 else ""
+    where = "" if isinstance(row.line, Unknown) else row.line.rpartition("/")[2]
+    what = row.what.replace("`", "") or "nothing: it runs"
+    return text(f"{row.name}{many}", "code"), text(f"{row.coroutine}()"), text(what), text(where, "dim")
 
 
 def hanging(facts: Mapping[str, Any], everything: bool) -> Iterator[Block]:

@@ -29,7 +29,6 @@ typedef struct {
     PyObject *leaves;           // borrowed tuple of types
     arena_stack open, shut;     // to be followed: now, and after all else
     PyObject *found;            // owned: leaves met
-    int is_behind;              // what only leaves hold is being followed
     Py_ssize_t objects;         // counted or handed back for this root
     Py_ssize_t bytes, fresh;    // of this root's objects; of those that no root before it reaches
     Py_ssize_t left, left_leaf; // how many may still be looked at, handed back
@@ -103,7 +102,7 @@ static int meet(PyObject *object, void *arg) {
         return 1;
     }
     walk->objects++;
-    row->objects += !walk->is_behind;
+    row->objects++;
     if (row->mark == LEAF && walk->left_leaf-- > 0) {
         if (object != walk->start || walk->seen == &walk->all) { // its struct: what it shows is the adapter's
             count(walk, object, own_bytes_header(object) + (size_t)Py_TYPE(object)->tp_basicsize);
@@ -140,7 +139,6 @@ static void follow(reached_walk *walk, PyObject *object) {
 static PyObject *drained(reached_walk *walk, int shut) {
     walk->found = PyList_New(0);
     walk->failed |= !walk->found;
-    walk->is_behind = shut;
     while (!walk->failed && (walk->open.used || (shut && walk->shut.used))) {
         follow(walk, arena_pop(walk->open.used ? &walk->open : &walk->shut));
     }
@@ -152,7 +150,6 @@ static PyObject *row_of_root(reached_walk *walk, PyObject *root) {
         return PyErr_NoMemory();
     }
     walk->start = root;
-    walk->is_behind = 0;
     walk->bytes = walk->fresh = walk->objects = 0;
     walk->found = PyList_New(0);
     walk->failed |= !walk->found;

@@ -61,7 +61,7 @@ def test_a_slice_of_arrow_s_buffers_says_what_it_keeps(pa: Any) -> None:
     whole = pa.array(range(100_000))
     part = whole[10:20]
     said = [row.text for row in inspector.inspect(part, name="part").answers.rows]
-    assert said == ["Shows 80 B: while `part` lives, all 800 kB that it keeps stay."]
+    assert said == ["While `part` lives, all 800 kB of its buffers stay; it shows 80 B of them."]
     del whole
     before = pa.total_allocated_bytes()
     del part

@@ -60,11 +60,11 @@ def test_each_tool_answers(tmp_path: Path) -> None:
         [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
     ) as waiting:
         said = asked(
-            ("inspect", {"expression": "part", "script": "app.py"}),
-            ("compare", {"expressions": ["part", "whole"], "script": "app.py"}),
+            ("inspect", {"expression": "part", "program": "app.py"}),
+            ("compare", {"expressions": ["part", "whole"], "program": "app.py"}),
             ("trace", {"program": "copies.py"}),
             ("leaks", {"program": "copies.py", "of": ["numpy"]}),
-            ("memory", {"script": "app.py"}),
+            ("memory", {"program": "app.py"}),
             ("attach", {"pid": waiting.pid}),
             cwd=tmp_path,
         )
@@ -83,7 +83,7 @@ def test_a_mistake_is_told_and_a_secret_is_not(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(SCRIPT)
     unknown, secret, raised = asked(
         ("inspect", {"expression": "nothing_of_the_kind"}),
-        ("inspect", {"expression": "password", "script": "app.py"}),
+        ("inspect", {"expression": "password", "program": "app.py"}),
         ("inspect", {"expression": "1/0"}),
         cwd=tmp_path,
     )

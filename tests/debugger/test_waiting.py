@@ -182,3 +182,46 @@ def test_a_lock_of_a_thread_that_ended_and_an_event_loop_are_told() -> None:
     with program(f"{loop}\nasyncio.run(f())\n") as pid:
         (only,) = hang(pid)["waits"]
     assert re.fullmatch(r"events of an event loop \(fd \d+\)", only.what)
+
+
+TASKS = """
+import asyncio
+async def inner(lock):
+    async with lock: pass
+async def outer(lock): await inner(lock)
+async def get(queue): await queue.get()
+async def main():
+    lock, queue, loop = asyncio.Lock(), asyncio.Queue(), asyncio.get_running_loop()
+    await lock.acquire()
+    each = [asyncio.create_task(outer(lock), name="fetch")]
+    each += [asyncio.create_task(get(queue)) for _ in range(20)]
+    ended = asyncio.create_task(asyncio.sleep(0))
+    loop.call_later(0.2, lambda: print("ready", flush=True))
+    await asyncio.gather(*each, ended)
+asyncio.run(main())
+"""
+
+
+def test_the_tasks_of_an_event_loop_say_what_they_await_and_where() -> None:
+    with program(TASKS) as pid:
+        facts = hang(pid)
+    assert facts["answers"].rows[0].text == (
+        "20 tasks wait for an item of a queue (get(), <string>:6), `fetch` waits for a lock (inner(), "
+        "<string>:4) and `Task-1` waits for several tasks, gathered (main(), <string>:14)."
+    )
+    assert len(facts["waits"].tasks) == 22  # not the one that has ended
+    drawn = Report("stacks", facts).drawn(width=80).to_text()
+    assert re.search(r"Task-\d+ ×20 +get\(\) +an item of a queue", drawn)
+
+
+def test_a_task_that_has_not_begun_and_a_program_without_a_loop() -> None:
+    source = (
+        "import asyncio, time\nasync def later(): pass\nasync def main():\n"
+        "    one = asyncio.create_task(later())\n"
+        "    print('ready', flush=True)\n    time.sleep(100)\nasyncio.run(main())\n"
+    )
+    with program(source) as pid:
+        said = {one.coroutine: one.what for one in hang(pid)["waits"].tasks}
+    assert said == {"main": "", "later": "its turn to begin"}
+    with program("import time\nprint('ready', flush=True)\ntime.sleep(100)\n") as pid:
+        assert not hang(pid)["waits"].tasks

@@ -94,6 +94,17 @@ def test_an_error_is_drawn_as_usual_and_the_changes_too(shell, run, capsys) -> N
     assert "----> 4 f()" in text and "----> 3     return born / 0" in text
     assert "inspect_magic" not in text and "run_cell_magic" not in text
     assert "born" in shown[0]["text/plain"]
+    for kind in ("frame", "traceback"):  # of the cell and of f: none of ours
+        assert re.search(rf"{kind} +\+2", shown[0]["text/plain"])
+    run("%%inspect\npass")
+    rows = shell.last_execution_result.result.difference.types
+    assert not [row for row in rows if row.type_name.startswith("inspector.")]
+
+
+def test_names_that_hold_next_to_nothing_are_not_named(shell, run) -> None:
+    run("%%inspect\nservice, number = bytearray(25_000_000), 10**20")
+    said = shell.last_execution_result.result.answers.rows[0].text
+    assert said == "`service` holds 25 MB more."
 
 
 def test_a_syntax_error_is_an_error_of_the_cell(shell, run) -> None:
@@ -136,3 +147,20 @@ def test_what_holds_new_objects_that_no_name_holds_is_told(run, shown) -> None:
     assert re.search(
         r"that no name holds: .+; [5-8] of 8 new objects looked at are held by Client.cache", said
     )
+
+
+def test_what_an_error_keeps_is_told_by_its_variable(shown) -> None:
+    said = shown("%%inspect\ndef fails():\n    held = bytearray(3_000_000)\n    raise ValueError\nfails()")
+    first = " ".join(said.split()).partition(" heap ")[0]
+    assert (
+        first
+        == "The error's traceback keeps 3.0 MB, most of it held, a local of fails, until the next error."
+    )
+
+
+@pytest.mark.libraries
+def test_a_column_of_a_frame_that_was_there_shows_its_bytes(shown, run) -> None:
+    run("import pandas as pd\nframe = pd.DataFrame({'a': [1.0] * 9_000, 'b': [2.0] * 9_000})")
+    said = shown("%%inspect\ncolumn = frame['a']")
+    run("del frame, column, pd")
+    assert said.split("\n")[0].strip() == "column shows bytes of frame, which were there before."

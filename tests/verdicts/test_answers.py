@@ -8,6 +8,7 @@ import ctypes
 import datetime
 import enum
 import functools
+import hashlib
 import io
 import math
 import re
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import threading
 import types
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ import numpy as np
 import pytest
 
 import inspector
+from inspector.facts.amounts import size
 from inspector.facts.answers import Answers
 from inspector.facts.unknown import Address, Unknown
 from inspector.verdicts.answers.made import answers, with_answers
@@ -189,7 +192,7 @@ SHARED = bytes(3000)
         (enum.Enum, f"A class made in Python: an instance takes {enum.Enum.__basicsize__} B or more."),
         (math, "A module made in C"),
         (enum, "A module made in Python: `enum.py`."),
-        (contextvars.ContextVar("x"), "What it keeps in C is not known: no adapter knows `_contextvars.Co"),
+        (contextvars.ContextVar("x"), "A context variable: its values are in contexts, which keep them."),
         (sqlite3.connect(":memory:"), "Open; how much of it SQLite keeps in memory is not known"),
     ],
 )
@@ -486,3 +489,45 @@ def test_what_callables_and_namespaces_keep_is_named_by_its_place() -> None:
 def test_a_named_tuple_has_no_struct_of_its_own() -> None:
     pair = collections.namedtuple("pair", "a b")(np.ones(10_000), 1)
     assert "C code" not in texts(inspector.inspect(pair, name="x"))[0], "it has no struct of its own"
+
+
+@pytest.mark.libraries
+def test_what_is_kept_in_all_says_what_most_of_it_is() -> None:
+    pd, torch = pytest.importorskip("pandas"), pytest.importorskip("torch")
+    rows = pd.Series(np.arange(100_000.0), index=np.arange(100_000)[::-1].copy())
+    assert "Keeps 1.6 MB in all, 800 kB of it in its index." in texts(inspector.inspect(rows))
+    rows.index.get_loc(5)
+    hashed = [text for text in texts(inspector.inspect(rows)) if text.startswith("Keeps ")]
+    assert hashed[0].endswith(" of it in a hash table of pandas."), hashed
+    few = [text for text in texts(inspector.inspect(rows[:10])) if "lives" in text]
+    assert few[0].endswith("stay, 1.6 MB in all."), "a copy would keep the index too"
+    weights = torch.ones(100_000, requires_grad=True)
+    weights.sum().backward()
+    assert "Keeps 800 kB in all, 400 kB of it in its gradient." in texts(inspector.inspect(weights))
+
+
+def test_an_array_of_objects_says_its_pointers_and_what_they_point_to() -> None:
+    """Checked by the sizes that Python gives."""
+    each = [str(number) for number in range(100_000)]
+    held = np.array(each, dtype=object)
+    whole = size(held.nbytes + sum(map(sys.getsizeof, each)))
+    report = inspector.inspect(held, name="held")
+    assert texts(report) == [f"Owns its 800 kB of pointers; with what they point to {whole}."]
+    first = inspector.inspect(held[:10], name="first")
+    assert any(f"all 800 kB of `held` stay, {whole} in all" in text for text in texts(first))
+
+
+def test_objects_of_c_without_bytes_to_show_say_what_they_are() -> None:
+    digest, fed = hashlib.sha256(), sys.getsizeof(hashlib.sha256())
+    digest.update(bytes(1_000_000))
+    assert texts(inspector.inspect(digest))[0].startswith("A running hash: it keeps a state of fixed size")
+    assert sys.getsizeof(digest) == fed
+    drawn = inspector.inspect(zlib.compressobj()).drawn(width=80).to_text()
+    assert "A compressor:" in drawn and "without what it keeps in C, which is not known" in drawn
+
+
+def test_what_no_row_of_a_container_shows_is_counted_too() -> None:
+    """The fact describes 8 items, the card 5 of them: "3 more" of 12 was false."""
+    report = inspector.inspect([bytearray(10_000) for _ in range(12)], name="x")
+    assert "… 7 more (--all)" in report.to_text()
+    assert "… 4 more\n" in report.drawn(everything=True).to_text()

@@ -10,15 +10,22 @@ from inspector.debugger.attach.frames import frames_of, thread_states
 from inspector.debugger.attach.object_layout import CODE_EXCEPTIONS
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime
+from inspector.debugger.memory.location_table import line_of
 from inspector.debugger.memory.python_layout import UNTAGGED
 from inspector.debugger.memory.remote_memory import Unreadable
 from inspector.debugger.waiting.exception_table import live_depth
+from inspector.facts.unknown import Unknown
 
 FRAMES_MAX: Final = 400
 _STACK_MAX: Final = 1_000
 _LIBRARY: Final = re.compile(r"^<frozen |/python3\.\d+t?/(?!(site|dist)-packages)")
 _BYTES: Final = 32
 """In a bytes object: its first byte."""
+
+
+def is_of_library(file: str) -> bool:
+    """Whether a file is of the standard library."""
+    return bool(_LIBRARY.search(file))
 
 
 class Frame(NamedTuple):
@@ -52,11 +59,25 @@ class PythonThreads:
             yield PythonThread(state, self.word(at), self.word(at - 8), tuple(self._frames(state)))
 
     def _frames(self, state: int) -> Iterator[Frame]:
+        yield from map(self.frame, frames_of(self.objects, self.found, state, FRAMES_MAX))
+
+    def frame(self, at: int) -> Frame:
+        """The frame at an address, of a thread or a coroutine."""
         where = self.found.frames
-        for at in frames_of(self.objects, self.found, state, FRAMES_MAX):
-            code = self.word(at + where.code) & UNTAGGED
-            offset = self.word(at + where.instruction) - code - where.bytecode
-            yield Frame(at, code, max(offset - (0 if where.instruction_before else 2), 0))
+        code = self.word(at + where.code) & UNTAGGED
+        offset = self.word(at + where.instruction) - code - where.bytecode
+        return Frame(at, code, max(offset - (0 if where.instruction_before else 2), 0))
+
+    def line(self, frame: Frame) -> str | Unknown:
+        """ "file:line" where a frame is."""
+        where, word = self.found.frames, self.word
+        table = word(frame.code + where.line_table)
+        first = self.objects.memory.read(frame.code + where.first_line, 4)
+        raw = self.objects.memory.read(table + 32, min(word(table + 16), 1 << 16))
+        number = line_of(raw, struct.unpack("<i", first)[0], frame.offset)
+        return (
+            Unknown("the code object has no line here") if number is None else f"{self.file(frame)}:{number}"
+        )
 
     def _names(self) -> Iterator[tuple[int, str]]:
         """(pthread_self(), name) of the threads that `threading` knows."""
@@ -80,7 +101,7 @@ class PythonThreads:
 
     def own(self, thread: PythonThread) -> Frame | None:
         """The innermost frame outside the standard library, else the innermost; None without a frame."""
-        outer = (frame for frame in thread.frames if not _LIBRARY.search(self.file(frame)))
+        outer = (frame for frame in thread.frames if not is_of_library(self.file(frame)))
         return next(outer, thread.frames[0] if thread.frames else None)
 
     def variables(self, frame: Frame) -> dict[str, int]:

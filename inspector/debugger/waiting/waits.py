@@ -12,11 +12,11 @@ from inspector.debugger.attach.object_layout import LOCK_CONDITION, LOCK_HOLDER,
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime
 from inspector.debugger.memory import proc
-from inspector.debugger.memory.location_table import line_of
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.debugger.waiting.locks import Lock, Locks
 from inspector.debugger.waiting.python_threads import Frame, PythonThread, PythonThreads
 from inspector.debugger.waiting.system_calls import FUTEX, RESTARTED, Call, call_of, outside
+from inspector.debugger.waiting.tasks import tasks
 from inspector.facts.unknown import Address, Unknown
 from inspector.facts.waits import Wait, WaitKind, Waits
 
@@ -51,7 +51,9 @@ def waits(memory: RemoteMemory, found: Runtime) -> Waits:
     reader = _Reader(memory, found)
     rows = list(reader.rows())
     program = proc.program(memory.pid)
-    return Waits(memory.pid, program, reader.gil_holder(), tuple(rows), time.perf_counter_ns() - begin)
+    found_tasks = tasks(reader.python)
+    gil, spent = reader.gil_holder(), time.perf_counter_ns() - begin
+    return Waits(memory.pid, program, gil, tuple(rows), spent, tasks=found_tasks)
 
 
 class _Reader:
@@ -88,20 +90,10 @@ class _Reader:
         own = self.python.own(thread)
         main = "MainThread" if thread.state and thread.id == self._memory.pid else ""
         name = self.python.names.get(thread.ident) or main or proc.thread_name(self._memory.pid, thread.id)
-        line = self._line(own) if own else Unknown("it has no frame of Python")
+        line = self.python.line(own) if own else Unknown("it has no frame of Python")
         function = self.python.function(own) if own else Unknown("it has no frame of Python")
         timed = found.kind != "gil" and call is not None and call.number == FUTEX and call.arguments[3] != 0
         return Wait(thread.id, name, *found, line, function, timed)
-
-    def _line(self, frame: Frame) -> str | Unknown:
-        where, word = self._found.frames, self._memory.word
-        table = word(frame.code + where.line_table)
-        first = self._memory.read(frame.code + where.first_line, 4)
-        raw = self._memory.read(table + 32, min(word(table + 16), 1 << 16))
-        number = line_of(raw, struct.unpack("<i", first)[0], frame.offset)
-        if number is None:
-            return Unknown("the code object has no line here")
-        return f"{self.python.file(frame)}:{number}"
 
     def _waits_for(self, thread: PythonThread, call: Call) -> _Found:
         if call.number not in (FUTEX, RESTARTED) or call.arguments[1] & 0x7F not in (_WAIT, _WAIT_BITSET):

@@ -30,20 +30,20 @@ def server() -> MCPServer:
     return made
 
 
-async def inspect(expression: str, script: str = "", owners: bool = False, seconds: float = SECONDS) -> str:
+async def inspect(expression: str, program: str = "", owners: bool = False, seconds: float = SECONDS) -> str:
     """Say what an object is: a view or not, who holds it, what writing does, what it keeps alive.
 
-    expression: over the names of `script` (a path, which is run first), or over installed modules.
+    expression: over the names of `program` (a path, which is run first), or over installed modules.
     owners: search memory for all holders, in native code too.
     """
     return await _text(
-        ["show", *_script(script), *(["--owners"] if owners else []), "--", expression], seconds
+        ["show", *_script(program), *(["--owners"] if owners else []), "--", expression], seconds
     )
 
 
-async def compare(expressions: list[str], script: str = "", seconds: float = SECONDS) -> str:
+async def compare(expressions: list[str], program: str = "", seconds: float = SECONDS) -> str:
     """Say how objects are related: who is a view of whom, which bytes they share, what differs."""
-    return await _text(["show", *_script(script), "--", *expressions], seconds)
+    return await _text(["show", *_script(program), "--", *expressions], seconds)
 
 
 async def trace(
@@ -71,9 +71,9 @@ async def leaks(
     return await _text(["leaks", *chosen, *_program(program, arguments, module)], seconds)
 
 
-async def memory(script: str = "", pid: int = 0, seconds: float = SECONDS) -> str:
-    """Say where memory went, each resident byte once: of a script after it ran, or of a running process."""
-    return await _text(["memory", *_script(script), *(["--pid", str(pid)] if pid else [])], seconds)
+async def memory(program: str = "", pid: int = 0, seconds: float = SECONDS) -> str:
+    """Say where memory went, each resident byte once: of a program after it ran, or of a running process."""
+    return await _text(["memory", *_script(program), *(["--pid", str(pid)] if pid else [])], seconds)
 
 
 async def attach(pid: int, what: What = "stacks", expression: str = "", seconds: float = SECONDS) -> str:

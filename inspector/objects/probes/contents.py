@@ -102,8 +102,15 @@ def contents(subject: _native.Subject) -> Contents | None:
         boxes(x, Words(_what, _key)) if keys and _native.exactly(x, *_KEYED) and len(x) <= MOST_SLOTS else (),
         tuple(dict.fromkeys(map(type_name, opaque)))[:MOST_NAMED],
         _behind(held, [one for row in rows for one in row[4]], shown),
+        _left_out(x, len(values)),
         tuple(_common_base([one.get() for one in values.values()], arrays)),
     )
+
+
+def _left_out(x: Any, count: int) -> int:
+    """How many of `count` values are not named; of more than are looked at, all places."""
+    is_cut = any(type(x) is kind for kind in SIZED) and len(x) > MOST_PAIRS
+    return max((len(x) if is_cut else count) - MOST_NAMED, 0) if count else 0
 
 
 def _common_base(items: list[Any], arrays: list[Any]) -> Iterator[CommonBase]:

@@ -24,8 +24,8 @@ _OURS: tuple[type, ...] = (
     *(Heap, Held, NameChange, Snapshot, TypeChange, TypeCount),
 )
 MOST_BLOCKS = 16
-MOST_OWN_BYTES = 1_000
-"""Of a name that is nothing but its blocks: a list of two views, but not with a long text beside them."""
+MOST_OWN_BYTES = 4_000
+"""Of a name that is nothing but its blocks: a Series, two views in a list, but not with a long text there."""
 if gc.isenabled():
     gc.collect(1)  # `slots=True` makes each class of a fact twice: the first ones would go between two walks
 _Row = tuple[str, str, int, int | None, int]

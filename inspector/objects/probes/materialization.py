@@ -12,6 +12,7 @@ from inspector.facts.materialization import (
     NO_BYTES,
     NOT_RECORDED,
     Evidence,
+    KeptPart,
     Layer,
     Materialization,
     Residency,
@@ -23,11 +24,12 @@ from inspector.objects.layers.headline import headline
 from inspector.objects.layers.pages import residency
 from inspector.objects.layers.plain import plain
 from inspector.objects.layers.stack import Stack, retained_bytes, stack
-from inspector.objects.reach.reached import reached
+from inspector.objects.reach.whole import whole
 
 STRIP_CELLS = 48
 LEAST_MORE_BYTES: Final = 65_536
 """Structs, dicts and a few objects beside the bytes are not counted."""
+_Parts = tuple[KeptPart, ...]
 _KINDS: Final = ("private", "zero_page", "file", "shared", "swapped", "absent")
 
 
@@ -44,10 +46,10 @@ def materialization(subject: _native.Subject, kept: int | Unknown | None = None)
 
 def _of_stack(subject: _native.Subject, of: Stack, kept: int | Unknown | None) -> Materialization:
     pages = residency(of.spans, STRIP_CELLS, of.places)
-    own = of.told.retained_bytes if kept is None else kept
+    own, mostly = of.told.retained_bytes if kept is None else kept, _Parts()
     if kept is None and own is DERIVED:
         own = retained_bytes(subject.get(), of)
-        kept = _whole(subject, of.blocks, own) if of.blocks else own
+        kept, mostly = _whole(subject, of.blocks, own) if of.blocks else (own, ())
     layers = tuple(_resident(layer, of, pages) for layer in of.layers)
     amounts = _amounts(of, pages)
     return Materialization(
@@ -61,18 +63,21 @@ def _of_stack(subject: _native.Subject, of: Stack, kept: int | Unknown | None) -
         materialized_by=of.told.materialized_by,
         findings=tuple(dangers(of, own)),
         in_words=of.told.in_words,
+        mostly=mostly,
     )
 
 
-def _whole(subject: _native.Subject, blocks: tuple[Elements, ...], own: int) -> int:
-    """`own`, or bytes of all that it reaches: a table's index, its hash table, objects that elements are.
+def _whole(
+    subject: _native.Subject, blocks: tuple[Elements, ...], own: int
+) -> tuple[int, tuple[KeptPart, ...]]:
+    """`own`, or bytes of all that it reaches and what most of them are: an index, a hash table, objects.
 
     Numbers without a tp_traverse keep what their holders have.
     """
     if all(block.numeric for block in blocks) and not type_flags(type(subject.get())) & HAVE_GC:
-        return own
-    (found,), is_all = reached((subject,))
-    return found.whole_bytes if is_all and found.whole_bytes >= own + LEAST_MORE_BYTES else own
+        return own, ()
+    found, is_all, mostly = whole(subject)
+    return (found, (mostly,)) if is_all and found >= own + LEAST_MORE_BYTES else (own, ())
 
 
 def _resident(layer: Layer, of: Stack, pages: Residency | Unknown) -> Layer:

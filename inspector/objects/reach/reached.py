@@ -41,11 +41,6 @@ class Reached:
         """Of all of it, each once; of an array or a table the bytes that it shows."""
         return self.own_bytes + distinct(list(map(piece_of, self.blocks)))
 
-    @property
-    def whole_bytes(self) -> int:
-        """Of all of it and what stays behind it, each once."""
-        return self.own_bytes + distinct(list(map(piece_of, (*self.blocks, *self.behind))))
-
 
 def reached(roots: Sequence[_native.Subject], stops: tuple[Any, ...] = ()) -> tuple[list[Reached], bool]:
     """(what each root reaches, whether that is all). Walks end at modules, code, and the objects `stops`."""
@@ -60,12 +55,17 @@ def walked(
 
     It is not all where more arrays were met than are asked for their blocks.
     """
-    found = _native.reached(tuple(roots), stops, (), MOST_OBJECTS, 0, once)
-    if leaves := tuple(kind for kind in found[1] if has_blocks(kind) or owns_untraversed(kind)):
-        rows, _, complete = _native.reached(tuple(roots), stops, leaves, MOST_OBJECTS, MOST_ARRAYS, once)
-        asked = sum(len(held) + len(behind) for *_, held, behind in rows)
-        return rows, found[1], complete and (asked < MOST_ARRAYS or all(map(is_bytes, leaves)))
-    return found
+    guessed = _leaves({id(kind): kind for kind in (type(root.get()) for root in roots)}.values())
+    found = _native.reached(tuple(roots), stops, guessed, MOST_OBJECTS, MOST_ARRAYS, once)
+    leaves = _leaves(found[1])
+    if not all(any(kind is one for one in guessed) for kind in leaves):
+        found = _native.reached(tuple(roots), stops, leaves, MOST_OBJECTS, MOST_ARRAYS, once)
+    asked = sum(len(held) + len(behind) for *_, held, behind in found[0])
+    return found[0], found[1], found[2] and (asked < MOST_ARRAYS or all(map(is_bytes, leaves)))
+
+
+def _leaves(kinds: Iterable[type]) -> tuple[type, ...]:
+    return tuple(kind for kind in kinds if has_blocks(kind) or owns_untraversed(kind))
 
 
 def is_bytes(kind: type) -> bool:
@@ -80,10 +80,10 @@ def _row(own: int, fresh: int, _: int, held: list[Any], behind: list[Any]) -> Re
 def kept_behind(held: Sequence[Any], behind: Sequence[Any]) -> Iterator[Elements]:
     """The blocks of what only arrays keep, and those that C++ keeps for both."""
     yield from blocks_of(behind)
-    yield from _kept_by_cpp([*held, *behind])
+    yield from kept_by_cpp([*held, *behind])
 
 
-def _kept_by_cpp(held: Collection[Any]) -> Iterator[Elements]:
+def kept_by_cpp(held: Collection[Any]) -> Iterator[Elements]:
     """The blocks that C and C++ keep for arrays: their storages, and those of the graph behind them."""
     found = Beyond()
     for one in held:

@@ -2,11 +2,12 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
-from inspector.facts.amounts import counted, size
+from inspector.facts.amounts import counted, size, with_article
 from inspector.facts.answers import Answer
 from inspector.facts.buffer import CATEGORIES
+from inspector.facts.materialization import OBJECTS, KeptPart
 from inspector.facts.refs import LAST_RESULT, Owner, Scan
 from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.verdicts.answers.copying import copy_of
@@ -24,6 +25,14 @@ from inspector.verdicts.answers.words import (
 )
 
 Facts = Mapping[str, Any]
+PARTS: Final = {
+    OBJECTS: ("a Python object", "Python objects"),
+    "numpy.ndarray": ("another array", "other arrays"),
+    "hash table of pandas": ("a hash table of pandas", "a hash table of pandas"),
+    "torch storage": ("a storage of PyTorch", "storages of PyTorch"),
+    "Arrow object in C++": ("a buffer of Arrow", "buffers of Arrow"),
+}
+"""What is kept besides: its words for one, and for several."""
 MOST_NAMED = 3
 LEAST_MORE_BYTES = 65_536
 """Of less that an array keeps besides what it shows nothing is said."""
@@ -47,10 +56,13 @@ def keeping(name: str, facts: Facts) -> Iterator[Answer]:
     kind = base.type_name.rpartition(".")[2]
     of = f"all {size(whole)} of {code(other)}" if other else f"all {size(whole)} of that {kind}"
     copy = copy_of(name, facts)
-    instead = f"; {code(copy)} would keep {size(own)}" if copy else ""
+    all_kept = _more_than(whole, facts)
+    has_index = all_kept and known(facts, "object").type_name.startswith("pandas.")  # a copy keeps it too
+    instead = f"; {code(copy)} would keep {size(own)}" if copy and not has_index else ""
     is_pickled = getattr(known(facts, "object"), "type_name", "") == "torch.Tensor" and kind in PICKLED_WHOLE
     pickled = ", and pickle writes all of it" if is_pickled else ""
-    text = f"While {called(name)} lives, {of} stay{pickled}{instead}."
+    more = f", {size(all_kept)} in all" if all_kept else ""
+    text = f"While {called(name)} lives, {of} stay{more}{pickled}{instead}."
     yield answer(
         "keeps-base",
         text,
@@ -58,8 +70,15 @@ def keeping(name: str, facts: Facts) -> Iterator[Answer]:
         "buffer.logical_bytes",
         about=(name, other),
         do=copy,
-        costs_bytes=whole,
+        costs_bytes=max(whole, all_kept),
     )
+
+
+def _more_than(base: int, facts: Facts) -> int:
+    """What it keeps in all, where that is much more than its base: objects, an index; else 0."""
+    fact = known(facts, "materialization")
+    whole = number(fact.retained_bytes) if fact is not None and fact.mostly else 0
+    return whole if whole >= base + LEAST_MORE_BYTES and whole >= 1.1 * base else 0
 
 
 def categories(name: str, facts: Facts) -> Iterator[Answer]:
@@ -82,7 +101,10 @@ def _larger_buffers(name: str, own: int, facts: Facts) -> Iterator[Answer]:
     counts_graph = known(facts, "autograd") is not None
     if not own or counts_graph or not is_much(own, whole, facts):
         return
-    text = f"Shows {size(own)}: while {called(name)} lives, all {size(whole)} that it keeps stay."
+    if fact.mostly:  # what it owns, and more
+        yield from in_all(facts)
+        return
+    text = f"While {called(name)} lives, all {size(whole)} of its buffers stay; it shows {size(own)} of them."
     yield answer("keeps-buffer", text, "materialization.retained_bytes", about=(name,), costs_bytes=whole)
 
 
@@ -95,13 +117,40 @@ def in_all(facts: Facts) -> Iterator[Answer]:
         or any(known(facts, one) is not None for one in ("contents", "autograd"))
     ):
         return
-    if fact.waits_for:  # what it keeps until then is told
+    if fact.waits_for or is_counted(facts):  # what it keeps until then, or besides, is told
         return
     base, whole = root(buffer), number(fact.retained_bytes)
     shown = max(number(buffer.logical_bytes), number(base.bytes) if base is not None else 0)
     if whole - shown >= LEAST_MORE_BYTES and whole >= 1.1 * shown and not _is_in_file(facts):
-        text = f"Keeps {size(whole)} in all."
-        yield answer("keeps-all", text, "materialization.retained_bytes", costs_bytes=whole)
+        yield _in_all(whole, facts)
+
+
+def _in_all(whole: int, facts: Facts) -> Answer:
+    """What it keeps, and what most of that is which it does not show."""
+    parts = known(facts, "materialization").mostly
+    inside = f", {size(parts[0].bytes)} of it in {_part(parts[0], facts)}" if parts else ""
+    evidence = ("materialization.retained_bytes", *(["materialization.mostly"] if parts else []))
+    return answer("keeps-all", f"Keeps {size(whole)} in all{inside}.", *evidence, costs_bytes=whole)
+
+
+def _part(part: KeptPart, facts: Facts) -> str:
+    """What most of the kept bytes are, in words."""
+    name, many = part.what.rpartition(".")[2], part.count > 1
+    if part.what in PARTS:
+        return PARTS[part.what][many]
+    if "." not in part.what and part.what.islower():  # its adapter's word
+        return f"its {part.what}"
+    if name.endswith("Index"):
+        found = known(facts, "object")
+        return "its index" if found is not None and found.type_name.startswith("pandas.") else "an index"
+    return f"{part.count:,} of {name}" if many else with_article(name)
+
+
+def is_counted(facts: Facts) -> bool:
+    """Whether it owns an array of pointers, and what they point to was counted: one sentence says both."""
+    buffer, layout, fact = (known(facts, one) for one in ("buffer", "layout", "materialization"))
+    owns = buffer is not None and buffer.owns is True and layout is not None and layout.format == "object"
+    return bool(owns and fact is not None and fact.mostly)
 
 
 def is_much(own: int, whole: int, facts: Facts) -> bool:

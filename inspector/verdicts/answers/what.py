@@ -17,6 +17,8 @@ from inspector.verdicts.answers.blocks import COUNTED_IN_CPP, blocks, of_arrow, 
 from inspector.verdicts.answers.existing import gone, mapped, not_computed, virtual, weak
 from inspector.verdicts.answers.holding import kept, weight
 from inspector.verdicts.answers.index import Grid, part_of
+from inspector.verdicts.answers.keeping import is_counted
+from inspector.verdicts.answers.kinds import kind
 from inspector.verdicts.answers.words import (
     answer,
     code,
@@ -59,6 +61,7 @@ def what(name: str, facts: Facts) -> Iterator[Answer]:
         _owner,
         _without_buffer,
         _not_told,
+        kind,
         weight,
         compiled,
         in_file,
@@ -224,9 +227,11 @@ def _owner(facts: Facts) -> Iterator[Answer]:
         text = f"Maps {size(buffer.logical_bytes)} of shared memory."
     layout = known(facts, "layout")
     if layout is not None and layout.format == "object":
-        text = (
-            f"Owns its {size(buffer.logical_bytes)} of pointers; the Python objects they point to are extra."
-        )
+        behind = "the Python objects they point to are extra"
+        if is_counted(facts):
+            kept = known(facts, "materialization").retained_bytes
+            behind = f"with what they point to {size(kept)}"
+        text = f"Owns its {size(buffer.logical_bytes)} of pointers; {behind}."
     if layout is not None and layout.format.startswith("StringDType"):
         text = (
             f"Owns its {size(buffer.logical_bytes)}; texts of more than 15 bytes lie beside them,"
