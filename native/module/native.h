@@ -67,7 +67,12 @@ int error_no_memory(void);
     PART(attributes) \
     PART(frames) \
     PART(mappings) \
-    PART(residency)
+    PART(residency) \
+    PART(walk_progress) \
+    PART(census) \
+    PART(retained) \
+    PART(reached) \
+    PART(chain)
 #else
 #define INSPECTOR_MODULE _native
 #define INSPECTOR_PARTS(PART) \

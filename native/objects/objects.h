@@ -19,7 +19,8 @@ int edges_traverse(PyObject *object /* borrowed */, visitproc visit, void *arg);
 void edges_prefetch(PyObject *object /* borrowed */);
 #define EDGES_AHEAD 16 // objects of a list of the gc between the chase and the look
 typedef int (*edges_look)(PyObject *object /* borrowed */, void *arg);
-int edges_each_tracked(edges_look look, void *arg); // all that the gc tracks; 0, or what ended the walk
+// heap/collector_lists.c, without the GIL collector_heaps.c: all that the gc tracks; 0, or what ended the walk.
+int edges_each_tracked(edges_look look, void *arg);
 static inline int edges_plain(const PyTypeObject *type /* borrowed */) { // the commonest, without a namespace
     return type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type;
 }
@@ -137,15 +138,15 @@ int secret_has_name(PyObject *words /* borrowed tuple */, PyObject *name /* borr
 // objects/preview.c: whether what a glance at the value reads is not all memory of this process. 0 or 1.
 int preview_faults(PyObject *object /* borrowed */);
 
-// objects/layout.c: the full name of a type, read from its C struct: no metaclass code runs. New str.
+// objects/type_names.c: the full name of a type, read from its C struct: no metaclass code runs. New str.
 PyObject *layout_type_name(PyTypeObject *type /* borrowed */);
-// objects/layout.c: the names of the types in a tuple, as tp_mro; an empty one for NULL. New tuple.
+// objects/type_names.c: the names of the types in a tuple, as tp_mro; an empty one for NULL. New tuple.
 PyObject *layout_type_names(PyObject *types /* borrowed */);
-// objects/layout.c: the module a type says it lives in; "" where it does not say. New str.
+// objects/type_names.c: the module a type says it lives in; "" where it does not say. New str.
 PyObject *layout_type_module(PyTypeObject *type /* borrowed */);
 // objects/layout.c: an address in the file that defines the type; NULL for a class statement.
 const void *layout_type_origin(PyTypeObject *type /* borrowed */);
-// objects/layout.c: what `dict` has under the str `key`, without anyone's __hash__ or __eq__. Borrowed; NULL
+// objects/type_names.c: what `dict` has under the str `key`, without anyone's __hash__ or __eq__. Borrowed; NULL
 // where there is none among its first entries. Never sets an exception.
 PyObject *layout_lookup(PyObject *dict /* borrowed, may be NULL */, const char *key);
 

@@ -20,6 +20,8 @@ try:
         arrow,
         ask_buffer,
         attribute_of,
+        census,
+        chain,
         demangle,
         dlpack,
         exactly,
@@ -33,10 +35,14 @@ try:
         ndarray_fields,
         own_attributes,
         own_dict,
+        reached,
         read,
         read_present,
         residency,
+        retained,
+        retained_by_types,
         speaks_buffer,
+        walk_listen,
     )
 
     from inspector import _free_threaded
@@ -206,13 +212,6 @@ def find_holders(subjects: tuple[Subject], *rest: Any) -> tuple[list[Any], dict[
     return _holders.tracked_referrers(subjects[0]), {}
 
 
-def reached(*asked: Any) -> tuple[list[Any], list[type], bool]:
-    """What each object reaches, as in the extension, up to fewer objects."""
-    from inspector._walks import reached as walked
-
-    return walked(*asked)
-
-
 def entered_from_c(level: int) -> bool:
     """A call through C code leaves no references on a stack of its own that are known here."""
     return False
@@ -272,11 +271,6 @@ def names(namespace: dict[str, Any]) -> list[tuple[str, str, int, int | None, in
         if box is not None:
             found.append((name, *_row(box)))
     return found
-
-
-def walk_listen(file: int, patience_ms: int) -> bool:
-    """No walk is long here."""
-    return False
 
 
 def traps_arm() -> None:
