@@ -3,7 +3,7 @@
 #ifndef INSPECTOR_LEAF_POOLS_H
 #define INSPECTOR_LEAF_POOLS_H
 
-#include "module/arena.h"
+#include "module/native.h"
 #include "search/pymalloc.h"
 
 #include <stdint.h>

@@ -9,8 +9,8 @@
 // Bounds: an instance reaches its class, a class its functions, and those reach every module they name. So
 // loaded modules and their namespaces are taken as held at once, and not followed: sys.modules holds them,
 // whatever the start objects do, unless one of those is sys.modules or the module itself. Immortal objects
-// are never retained; nor is, without the GIL, what is not fully counted: a class, a function of a module, code. A reference that is not reported (objects/edges.c) leaves its object held: the answer
-// may be too small, never too large.
+// are never retained; nor is what a frame holds without a count, in a CPython without the GIL. A reference
+// that is not reported (objects/edges.c) leaves its object held: the answer may be too small, never too large.
 //
 // Beyond Python: a tensor owns C++ objects that are counted too, and those own others and objects of Python.
 // An adapter reads them and hands over rows: address, count, the first of its references and their number.
@@ -94,12 +94,22 @@ static void hold_modules(retained_graph *graph) {
     }
 }
 
+// A visitproc.
+static int hold(PyObject *object, void *arg) {
+    retained_graph *graph = arg;
+    graph_entry(graph, object, HELD);
+    return graph->failed;
+}
+
 static Py_ssize_t references_of(const retained_graph *graph, PyObject *object) {
     if (retained_is_native(object)) {
         const beyond_row *row = retained_row(graph, object);
         return row ? (Py_ssize_t)row->references : HELD;
     }
-    return compat_is_immortal(object) || compat_is_deferred(object) ? HELD : Py_REFCNT(object);
+    if (compat_is_immortal(object) || (graph->is_deferred_held && compat_is_deferred(object))) {
+        return HELD;
+    }
+    return deferred_references(object);
 }
 
 // A visitproc: one reference from inside is explained.
@@ -154,6 +164,7 @@ static void keep_all(retained_graph *graph) {
 
 static int graph_solve(retained_graph *graph) {
     hold_modules(graph);
+    graph->is_deferred_held = deferred_each_uncounted(hold, graph);
     explain_all(graph);
     keep_all(graph);
     return graph->failed ? -1 : 0;

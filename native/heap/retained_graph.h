@@ -25,6 +25,7 @@ typedef struct {
     const beyond *beyond; // or NULL
     visitproc visit;      // of the walk that goes on
     interrupt_watch watch;
+    int is_deferred_held; // what is not fully counted is held: a frame does not say what it holds
     int failed;     // memory ran out, or Ctrl-C
     uint32_t *seen; // of never_freed.c, by entry
 } retained_graph;

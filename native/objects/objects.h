@@ -25,11 +25,22 @@ static inline int edges_plain(const PyTypeObject *type /* borrowed */) { // the 
     return type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type;
 }
 
+// module/free_threaded/deferred.c: all references to an object, but for those of variables and stacks where
+// they are not counted; and the objects which those hold. 0, or what ended the round: 1 where a frame does not
+// say what it holds.
+#ifdef Py_GIL_DISABLED
+Py_ssize_t deferred_references(PyObject *object /* borrowed */);
+int deferred_each_uncounted(visitproc visit, void *argument);
+#else
+static inline Py_ssize_t deferred_references(PyObject *object /* borrowed */) { return Py_REFCNT(object); }
+static inline int deferred_each_uncounted(visitproc visit, void *argument) { return 0; }
+#endif
+
 // objects/frames.c: every running frame of every thread; `look` ends the round by a result other than 0.
 typedef struct {
     PyCodeObject *code;     // borrowed
     PyObject *function;     // borrowed, or NULL
-    PyObject *globals;      // borrowed
+    PyObject *globals;      // borrowed, or NULL
     PyObject *locals;       // borrowed, or NULL: the dict of a module or class body
     PyObject *frame_object; // borrowed, or NULL
     PyObject **slots;       // borrowed: variables, then what is known of the evaluation stack; may be NULL.

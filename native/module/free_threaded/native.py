@@ -1,7 +1,7 @@
-"""What a free-threaded CPython imports in place of the extension: objects, their bytes and who names them.
+"""What a free-threaded CPython imports in place of the extension: objects, their bytes, who holds them.
 
-The extension reads the collector's lists and frames as the GIL keeps them. Without it nothing stands still
-meanwhile: what is not here is refused in one sentence, and is never a wrong number.
+Walks of the heap stop the other threads. What is not here is refused in one sentence, and is never a wrong
+number.
 """
 
 # SPDX-License-Identifier: MIT
