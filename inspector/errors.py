@@ -73,7 +73,7 @@ def free_threaded() -> InspectorError:
     """The error for what records calls or searches C memory, where there is no GIL."""
     return InspectorError(
         "not on a free-threaded CPython yet: there cards, comparisons, owners, what an object keeps, the heap"
-        " by type and saved reports work.",
+        " by type, the account of memory and saved reports work.",
         slug="free-threaded",
         why="other threads run without the GIL while calls are recorded or C memory is searched",
         do="run this with a Python that has the GIL",

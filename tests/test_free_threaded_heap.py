@@ -1,4 +1,4 @@
-"""Without the GIL: what an object keeps, the path that holds it, all objects by type, while threads run."""
+"""Without the GIL, while threads run: what an object keeps, what holds it, all objects, all memory."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
@@ -9,6 +9,7 @@ import sys
 import sysconfig
 import threading
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -126,6 +127,53 @@ def test_all_objects_by_type() -> None:
     for kind in (set, property, threading.Thread):
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
         assert rows[name].objects == every[kind]
+
+
+def parts(kind: str) -> dict[str, int]:
+    return {part.name: part.resident_bytes for part in inspector.memory().row(kind).parts}
+
+
+def test_the_account_says_what_every_resident_byte_is_for() -> None:
+    array, numbers = numpy.ones(1_000_000), [float(n) for n in range(200_000)]
+    raw = bytearray(b"x" * 3_000_000)
+    account = inspector.memory()
+    status = Path("/proc/self/status").read_text()
+    resident = 1024 * int(status.partition("VmRSS:")[2].split()[0])
+    assert sum(row.resident_bytes for row in account.rows) == account.resident_bytes
+    assert abs(account.resident_bytes - resident) <= resident / 100
+    assert account.row("unexplained").resident_bytes <= resident / 100
+    objects, buffers = parts("objects"), parts("buffers")
+    assert objects["float"] >= len(numbers) * sys.getsizeof(numbers[0])
+    assert objects["list"] >= sys.getsizeof(numbers) and objects["bytearray"] >= len(raw)
+    assert buffers["numpy.ndarray"] >= array.nbytes
+
+
+def test_memory_that_objects_left_is_free_or_given_back() -> None:
+    kept = [[] for _ in range(300_000)]  # type: ignore[var-annotated]
+    before = parts("objects")["list"]
+    del kept[::2], kept[-1]
+    after = parts("objects")["list"]
+    assert before - after >= 140_000 * sys.getsizeof([]), len(kept)
+    assert parts("free")["Python's allocator"] >= 130_000 * sys.getsizeof([])
+
+
+def test_the_account_beside_running_threads() -> None:
+    made: dict[int, Any] = {}
+    number = itertools.count()
+
+    def churn() -> None:
+        n = next(number)
+        made[n % 100] = [bytearray(n % 5 * 20_000), numpy.ones(n % 3000), [object()] * (n % 1000)]
+
+    with busy(churn, churn, churn, churn) as raised:
+        for n in range(ROUNDS // 5):
+            account = inspector.memory(largest=n % 2)
+            rows = {row.kind: row for row in account.rows}
+            assert sum(row.resident_bytes for row in account.rows) == account.resident_bytes
+            unknown = rows["unexplained"].parts if "unexplained" in rows else ()
+            told = sum(one.resident_bytes for one in unknown if not one.name.startswith("came while"))
+            assert told <= account.resident_bytes / 100, unknown
+    assert not raised
 
 
 def test_beside_threads_that_make_and_drop_objects() -> None:

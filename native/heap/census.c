@@ -6,8 +6,9 @@
 // object, a reference another one; so the chase along the list runs ahead of the look, and references wait
 // in a short queue between the prefetch of their header and the look at it.
 //
-// Consistency: nothing changes from the first object to the last (module/still.h). No gc object is made, no refcount of a counted object changes. The rows
-// are kept in C memory; only afterwards do the types get references and the answer its Python objects.
+// Consistency: nothing changes from the first object to the last (module/still.h). No gc object is made, no
+// refcount of a counted object changes. The rows are kept in C memory; only afterwards do the types get
+// references and the answer its Python objects.
 //
 // What is not counted: objects that nothing the gc knows refers to (held by C alone), and objects whose
 // holder does not report them to the gc. Objects of the types in `ours` (the tool's own facts) are left
@@ -218,13 +219,11 @@ int census_collect(PyObject *ours, PyObject *wanted, arena_stack *found, interru
     return result;
 }
 
-int census_each(PyObject *ours, census_look look, void *argument) {
+int census_each(PyObject *ours, census_look look, void *argument, interrupt_watch *ret) {
     census c = {.ours = ours, .look = look, .argument = argument};
     int result = census_run(&c);
     census_deinit(&c);
-    if (result < 0) {
-        interrupt_raise(&c.watch);
-    }
+    *ret = c.watch;
     return result;
 }
 

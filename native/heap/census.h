@@ -12,8 +12,8 @@
 int census_collect(PyObject *ours /* borrowed */, PyObject *wanted /* borrowed */, arena_stack *found,
                    interrupt_watch *ret);
 
-// Calls `look` for every live object, once; -1 from it ends the walk. As above; -1 with an exception set.
+// Calls `look` for every live object, once; -1 from it ends the walk. As above.
 typedef int (*census_look)(PyObject *object /* borrowed */, const own_bytes_rule *rule, void *argument);
-int census_each(PyObject *ours /* borrowed */, census_look look, void *argument);
+int census_each(PyObject *ours /* borrowed */, census_look look, void *argument, interrupt_watch *ret);
 
 #endif

@@ -14,8 +14,8 @@
 //
 // Memory: 8 bytes an object entered, 12 one that others were entered from, a bit for each 16 bytes of heap
 // (three while large layers are followed) and a byte for each pool of small blocks, given back at the end.
-// Nothing changes meanwhile (module/still.h), so all object pointers are borrowed and stay good until the path
-// has been written down.
+// Nothing changes meanwhile (module/still.h), so all object pointers are borrowed and stay good until the
+// path has been written down.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_WITHOUT_GIL
 #define INSPECTOR_INTERNALS
@@ -315,10 +315,8 @@ static PyObject *chain_take(PyObject *module, PyObject *args) {
     if (!target) {
         return NULL;
     }
-    chain_search search = {.target = target,
-                           .passed_over = Py_TYPE(maybe_subject),
-                           .names = names,
-                           .folder = folder};
+    chain_search search = {
+        .target = target, .passed_over = Py_TYPE(maybe_subject), .names = names, .folder = folder};
     edges_prepare();
     PyObject *answer = chain_answer(&search); // owned
     chain_deinit(&search);

@@ -17,7 +17,9 @@ typedef struct {
 
 static inline void leaf_pools_init(leaf_pools *pools) { pools->asked = 0; }
 static inline void leaf_pools_deinit(leaf_pools *pools) { (void)pools; }
-static inline int leaf_pools_has(leaf_pools *pools, const void *object) { return (void)pools, (void)object, 0; }
+static inline int leaf_pools_has(leaf_pools *pools, const void *object) {
+    return (void)pools, (void)object, 0;
+}
 #else
 typedef struct {
     arena sizes; // a byte for each pool there could be; pages never asked about cost addresses only

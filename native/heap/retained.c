@@ -10,7 +10,8 @@
 // loaded modules and their namespaces are taken as held at once, and not followed: sys.modules holds them,
 // whatever the start objects do, unless one of those is sys.modules or the module itself. Immortal objects
 // are never retained; nor is what a frame holds without a count, in a CPython without the GIL. A reference
-// that is not reported (objects/edges.c) leaves its object held: the answer may be too small, never too large.
+// that is not reported (objects/edges.c) leaves its object held: the answer may be too small, never too
+// large.
 //
 // Beyond Python: a tensor owns C++ objects that are counted too, and those own others and objects of Python.
 // An adapter reads them and hands over rows: address, count, the first of its references and their number.

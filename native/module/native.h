@@ -72,7 +72,9 @@ int error_no_memory(void);
     PART(census) \
     PART(retained) \
     PART(reached) \
-    PART(chain)
+    PART(chain) \
+    PART(account) \
+    PART(tried)
 #else
 #define INSPECTOR_MODULE _native
 #define INSPECTOR_PARTS(PART) \

@@ -10,7 +10,11 @@
 #define INSPECTOR_WITHOUT_GIL
 #include "objects/objects.h"
 
-enum { OWNDATA = 0x4, TYPE_OBJECT = 17, TYPE_NUMBER_OFFSET = sizeof(PyObject) + 12 }; // numpy/ndarraytypes.h, NumPy 1 and 2
+enum {
+    OWNDATA = 0x4,
+    TYPE_OBJECT = 17,
+    TYPE_NUMBER_OFFSET = sizeof(PyObject) + 12
+}; // numpy/ndarraytypes.h, NumPy 1 and 2
 
 static getbufferproc array_getbuffer; // NULL until NumPy is imported
 PyTypeObject *arrays_type;

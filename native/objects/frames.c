@@ -20,7 +20,7 @@ static int view_frame(_PyInterpreterFrame *frame, frame_view *ret) {
     if (!code) {
         return 0;
     }
-    int top = (int)compat_frame_top(frame);              // below 0 where it is not known
+    int top = (int)compat_frame_top(frame);            // below 0 where it is not known
     PyObject *function = compat_frame_function(frame); // borrowed; None in the frame around an __init__
     *ret = (frame_view){
         .code = code,

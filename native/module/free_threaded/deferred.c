@@ -62,7 +62,8 @@ static int visit_frame(const _PyInterpreterFrame *frame, const uncounted *to) {
     if (frame->owner >= FRAME_OWNED_BY_INTERPRETER) {
         return 0;
     }
-    int stop = !frame->stackpointer || visit_word(frame->f_executable, to) || visit_word(frame->f_funcobj, to);
+    int stop =
+        !frame->stackpointer || visit_word(frame->f_executable, to) || visit_word(frame->f_funcobj, to);
     for (const _PyStackRef *at = frame->localsplus; !stop && at < frame->stackpointer; at++) {
         stop = visit_word(*at, to);
     }

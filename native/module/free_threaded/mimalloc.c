@@ -6,6 +6,9 @@
 // freed since, and those that other threads freed. All others are in use; some that other threads freed are
 // still in a list of the heap, and count as in use until the heap looks.
 //
+// From 3.15 on raw memory has heaps of its own, which no thread state leads to: their segments are found
+// where one may begin.
+//
 // Where blocks begin in a page follows from its place in its segment; CPython has no exported function for
 // it. A page of whose free blocks one does not begin where a block begins is left out.
 // Source: Include/internal/mimalloc/mimalloc/types.h, Objects/mimalloc/segment.c; the same in 3.14 and 3.15.
@@ -34,6 +37,12 @@ static mimalloc_page page_of(const mi_page_t *page, int heap) {
     return (mimalloc_page){start + before, start + (size_t)page->slice_count * MI_SEGMENT_SLICE_SIZE,
                            bytes,          page->capacity,
                            heap,           page};
+}
+
+uintptr_t mimalloc_slice(const mimalloc_page *page) {
+    const mi_segment_t *segment = (const mi_segment_t *)((uintptr_t)page->page & ~MI_SEGMENT_MASK);
+    size_t number = (size_t)((const mi_page_t *)page->page - segment->slices);
+    return (uintptr_t)segment + number * MI_SEGMENT_SLICE_SIZE;
 }
 
 static int begins_block(const mimalloc_page *page, uintptr_t block) {
@@ -70,19 +79,32 @@ static int each_of_thread(PyThreadState *thread, mimalloc_look look, void *argum
 }
 
 // The first entry of a segment's table is what the segment says of itself.
-static int each_of_segments(const mi_segment_t *segment, mimalloc_look look, void *argument) {
-    for (; segment; segment = segment->abandoned_next) {
-        const mi_slice_t *end = &segment->slices[segment->slice_entries];
-        for (const mi_slice_t *slice = segment->slices; slice < end && slice->slice_count;) {
-            int is_page = slice != segment->slices && slice->xblock_size > 0;
-            int stop = is_page ? look_at(slice, slice->tag, look, argument) : 0;
-            if (stop) {
-                return stop;
-            }
-            slice += slice->slice_count;
+typedef enum { HEAPS_OF_PAGES, HEAPS_AND_REST, RAW_AND_REST } segment_part;
+
+static int each_of_segment(const mi_segment_t *segment, segment_part part, mimalloc_look look,
+                           void *argument) {
+    const mi_slice_t *end = &segment->slices[segment->slice_entries];
+    for (const mi_slice_t *slice = segment->slices; slice < end && slice->slice_count;) {
+        int is_page = slice != segment->slices && slice->xblock_size > 0;
+        mimalloc_page none = page_of(slice, -1);
+        none.start = mimalloc_slice(&none);
+        none.blocks = 0;
+        int heap = part == RAW_AND_REST ? MIMALLOC_RAW : slice->tag;
+        int stop = is_page ? look_at(slice, heap, look, argument) : part ? look(&none, argument) : 0;
+        if (stop) {
+            return stop;
         }
+        slice += slice->slice_count;
     }
     return 0;
+}
+
+static int each_of_segments(const mi_segment_t *segment, mimalloc_look look, void *argument) {
+    int stop = 0;
+    for (; segment && !stop; segment = segment->abandoned_next) {
+        stop = each_of_segment(segment, HEAPS_OF_PAGES, look, argument);
+    }
+    return stop;
 }
 
 int mimalloc_each(mimalloc_look look, void *argument) {
@@ -96,6 +118,64 @@ int mimalloc_each(mimalloc_look look, void *argument) {
     uintptr_t first = (uintptr_t)pool->abandoned & ~MI_SEGMENT_MASK; // the bits below are a counter
     stop = stop ? stop : each_of_segments((const mi_segment_t *)first, look, argument);
     return stop ? stop : each_of_segments(pool->abandoned_visited, look, argument);
+}
+
+static int note_segment(const mimalloc_page *page, void *argument) {
+    arena_stack *segments = argument;
+    void *segment = (void *)((uintptr_t)page->page & ~MI_SEGMENT_MASK);
+    for (size_t i = segments->used; i-- > 0;) { // pages of one segment come together
+        if (((void **)segments->items.start)[i] == segment) {
+            return 0;
+        }
+    }
+    return arena_push(segments, segment);
+}
+
+typedef struct {
+    const memory_maps *maps;
+    const arena_stack *known; // of void *
+    mimalloc_look look;
+    void *argument;
+    int stop;
+} raw_segments;
+
+// A segment has its own address in it, in a code that all of the process share.
+static int is_segment(const raw_segments *to, const mi_segment_t *segment) {
+    const mi_segment_t *known = ((void **)to->known->items.start)[0];
+    for (size_t i = 0; i < to->known->used; i++) {
+        if (((void **)to->known->items.start)[i] == segment) {
+            return 0;
+        }
+    }
+    return (segment->cookie ^ (uintptr_t)segment) == (known->cookie ^ (uintptr_t)known) &&
+           segment->slice_entries <= MI_SLICES_PER_SEGMENT;
+}
+
+static void look_at_raw(void *argument) {
+    raw_segments *to = argument;
+    for (size_t i = 0; i < to->maps->count && !to->stop; i++) {
+        const memory_map *map = &to->maps->rows[i];
+        uintptr_t at = (map->start + MI_SEGMENT_MASK) & ~MI_SEGMENT_MASK;
+        int is_private = memcmp(map->permissions, "rw-p", 4) == 0 && !map->path_length;
+        for (; is_private && at + sizeof(mi_segment_t) <= map->stop && !to->stop; at += MI_SEGMENT_SIZE) {
+            if (is_segment(to, (const mi_segment_t *)at)) {
+                to->stop = each_of_segment((const mi_segment_t *)at, RAW_AND_REST, to->look, to->argument);
+            }
+        }
+    }
+}
+
+int mimalloc_each_slice(const memory_maps *maps, mimalloc_look look, void *argument) {
+    arena_stack segments = {.used = 0};
+    raw_segments raw = {maps, &segments, look, argument, mimalloc_each(note_segment, &segments)};
+    for (size_t i = 0; i < segments.used && !raw.stop; i++) {
+        raw.stop = each_of_segment(((void **)segments.items.start)[i], HEAPS_AND_REST, look, argument);
+    }
+    if (segments.used && !raw.stop) {
+        memory_guarded(look_at_raw, &raw); // what vanishes meanwhile ends the look
+    }
+    arena_deinit(&segments.items);
+    return raw.stop;
 }
 
 static size_t take_list(const mimalloc_page *page, uintptr_t block, uint64_t *ret) {

@@ -3,8 +3,7 @@
 #ifndef INSPECTOR_MIMALLOC_H
 #define INSPECTOR_MIMALLOC_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "memory/memory.h"
 
 #define MIMALLOC_BLOCKS_MAX 65536
 
@@ -21,6 +20,12 @@ typedef int (*mimalloc_look)(const mimalloc_page *page, void *argument);
 // Every page of the interpreter's threads, and of those that ended; 0, or what ended the round. Nothing may
 // change meanwhile (module/still.h), and the calling thread makes and frees no object.
 int mimalloc_each(mimalloc_look look, void *argument);
+
+// Every slice of every segment in these mappings: pages, and what is none, which has 0 blocks. Pages of no
+// heap of Python's threads have the heap MIMALLOC_RAW; their threads may go on meanwhile. The guard is armed.
+#define MIMALLOC_RAW (-2)
+int mimalloc_each_slice(const memory_maps *maps, mimalloc_look look, void *argument);
+uintptr_t mimalloc_slice(const mimalloc_page *page); // where its first slice begins: its blocks do later
 
 // Sets a bit for each block that is in use; `ret` has a bit for each of the page's blocks, and they are 0.
 // Returns how many are in use.

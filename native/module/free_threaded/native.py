@@ -16,6 +16,7 @@ from inspector.errors import free_threaded, uncounted
 
 try:
     from inspector._free_threaded import (  # noqa: F401
+        account,
         array_struct,
         arrow,
         ask_buffer,
@@ -30,6 +31,7 @@ try:
         huge_at,
         image,
         locals_owning,
+        malloc_at,
         mapping_at,
         maps,
         ndarray_fields,
@@ -70,6 +72,7 @@ ADAPTERS = frozenset(
     )
 )
 """Files of inspector/adapters that were tried without the GIL; others read structs as a GIL lays them out."""
+LIBRARY = _free_threaded.__file__
 BUILD = f"CPython {sys.version.split()[0]}, free-threaded: what works without the GIL"
 
 

@@ -59,7 +59,8 @@ static PyObject *subject_counts(PyObject *self, PyObject *unused) {
     long long shared = word >> _Py_REF_SHARED_SHIFT;
     return Py_BuildValue("(KNLLiNN)", (unsigned long long)thread, PyBool_FromLong(is_mine), local - is_mine,
                          shared - !is_mine, (int)(word & _Py_REF_SHARED_FLAG_MASK),
-                         PyBool_FromLong(compat_is_deferred(object)), PyBool_FromLong(_Py_IsImmortal(object)));
+                         PyBool_FromLong(compat_is_deferred(object)),
+                         PyBool_FromLong(_Py_IsImmortal(object)));
 }
 
 static PyObject *subject_refcount(PyObject *self, PyObject *unused) {
