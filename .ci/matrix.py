@@ -90,7 +90,7 @@ ROWS = [
 EMULATED = ["--timeout", "1200", *(f"tests/{room}" for room in ("native", "probes", "layers", "lazy"))]
 """Where emulated processor time goes: each test takes some thirty times as long, and there is no ptrace."""
 ASKED = [(f"whole-{version}", version, [], ["-m", CORE_AND_SMALL]) for version in ("3.12", "3.13")]
-FREE = ["--noconftest", "tests/test_free_threaded.py", "tests/test_free_threaded_bytes.py"]
+FREE = ["--noconftest", *(f"tests/test_free_threaded{part}.py" for part in ("", "_bytes", "_heap"))]
 ASKED += [(f"free-threaded {version}", version, [], FREE) for version in ("3.14t", "3.15t")]
 ASKED += [("aarch64", aarch64.ROOM, [], ["-m", f"quick and ({CORE}) and not debugger", *EMULATED])]
 """Rows by `--only` alone: 14 minutes each, free-threaded one each and six to build its Python."""

@@ -56,25 +56,29 @@ def tracked_before(words: list[int], /) -> list[Any]:
     None: none begins within 64 KiB before the first of the addresses that no other object parts.
     """
 
-# native/heap/account.c
+# native/heap/account/account.c
 def account(
     ours: tuple[type, ...], told: tuple[tuple[int, int, Any], ...], /
 ) -> tuple[
-    list[tuple[int, int, tuple[int, ...]]],
-    list[tuple[int, int, int, str, int]],
-    list[tuple[str, int, int]],
-    list[tuple[str, int, int]],
-    list[tuple[str, int, int]],
-    list[tuple[Subject, int]],
-    int,
-    int,
+    tuple[
+        list[tuple[int, int, tuple[int, ...]]],
+        list[tuple[int, int, int, str, int]],
+        list[tuple[str, int, int]],
+        list[tuple[str, int, int]],
+        list[tuple[str, int, int]],
+        list[tuple[Subject, int]],
+        int,
+        int,
+    ],
+    bytes,
 ]:
     """Whose the resident bytes of anonymous memory are; `told`: (start, stop, object) of buffers.
 
-    Returns (mappings, gaps, small, large, buffers, largest objects, pools, live blocks in pools). A mapping:
-    (start, stop, resident bytes: objects, buffers, other live blocks of malloc, free in pymalloc, free in
-    malloc, in fast bins, stacks, libraries' data, the walk's own). A gap: (start, stop, resident bytes, file
-    whose data points there, how often). Small, large, buffers: (type name, blocks, bytes).
+    Returns a row and the text of smaps of the same moment. The row: (mappings, gaps, small, large, buffers,
+    largest objects, pools, live blocks in pools). A mapping: (start, stop, resident bytes: objects, buffers,
+    other live blocks of malloc, free in Python's allocator, free in malloc, in fast bins, stacks, libraries'
+    data, the walk's own). A gap: (start, stop, resident bytes, file whose data points there, how often).
+    Small, large, buffers: (type name, blocks, bytes).
     """
 
 # native/objects/names.c

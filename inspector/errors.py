@@ -70,11 +70,12 @@ def heard(said: Mapping[str, str]) -> InspectorError:
 
 
 def free_threaded() -> InspectorError:
-    """The error for what reads memory, frames or the collector's lists, where there is no GIL."""
+    """The error for what records calls or searches C memory, where there is no GIL."""
     return InspectorError(
-        "not on a free-threaded CPython yet: there cards, comparisons, names, owners and saved reports work.",
+        "not on a free-threaded CPython yet: there cards, comparisons, owners, what an object keeps, the heap"
+        " by type, the account of memory and saved reports work.",
         slug="free-threaded",
-        why="nothing stands still without the GIL while the extension walks the heap or records calls",
+        why="other threads run without the GIL while calls are recorded or C memory is searched",
         do="run this with a Python that has the GIL",
     )
 

@@ -9,13 +9,13 @@ import io
 import sys
 import sysconfig
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy
 import pytest
+from threads import busy
 
 import inspector
 from inspector.api import namespace
@@ -32,30 +32,6 @@ class Slotted:
 
 class Plain:
     pass
-
-
-@contextmanager
-def busy(*calls: Callable[[], object]) -> Iterator[list[BaseException]]:
-    """Threads that make these calls over and over; what they raised."""
-    over, raised = threading.Event(), list[BaseException]()
-
-    def loop(call: Callable[[], object]) -> None:
-        while not over.is_set():
-            try:
-                call()
-            except BaseException as error:  # a thread's exception would be lost
-                raised.append(error)
-                return
-
-    threads = [threading.Thread(target=loop, args=(call,)) for call in calls]
-    for one in threads:
-        one.start()
-    try:
-        yield raised
-    finally:
-        over.set()
-        for one in threads:
-            one.join()
 
 
 def said(x: Any, **asked: Any) -> str:

@@ -6,19 +6,21 @@
 // object, a reference another one; so the chase along the list runs ahead of the look, and references wait
 // in a short queue between the prefetch of their header and the look at it.
 //
-// Consistency: the GIL is held from the first object to the last and the gc is switched off, so the heap
-// cannot change under the walk. No gc object is made, no refcount of a counted object changes. The rows
-// are kept in C memory; only afterwards do the types get references and the answer its Python objects.
+// Consistency: nothing changes from the first object to the last (module/still.h). No gc object is made, no
+// refcount of a counted object changes. The rows are kept in C memory; only afterwards do the types get
+// references and the answer its Python objects.
 //
 // What is not counted: objects that nothing the gc knows refers to (held by C alone), and objects whose
 // holder does not report them to the gc. Objects of the types in `ours` (the tool's own facts) are left
 // out and not followed; the tuples that only they hold are in the gc's lists and are taken out at the end.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #define INSPECTOR_INTERNALS
 #include "heap/census.h"
 #include "heap/tally.h"
 #include "memory/marks.h"
 #include "module/interrupt.h"
+#include "module/still.h"
 #include "objects/objects.h"
 
 #define LAG 32 // references in flight; a power of two
@@ -209,44 +211,44 @@ static int census_run(census *c) {
     return c->failed ? -1 : 0;
 }
 
-int census_collect(PyObject *ours, PyObject *wanted, arena_stack *found) {
+int census_collect(PyObject *ours, PyObject *wanted, arena_stack *found, interrupt_watch *ret) {
     census c = {.ours = ours, .wanted = wanted, .found = found};
     int result = census_run(&c);
     census_deinit(&c);
-    if (result < 0) {
-        interrupt_raise(&c.watch);
-    }
+    *ret = c.watch;
     return result;
 }
 
-int census_each(PyObject *ours, census_look look, void *argument) {
+int census_each(PyObject *ours, census_look look, void *argument, interrupt_watch *ret) {
     census c = {.ours = ours, .look = look, .argument = argument};
     int result = census_run(&c);
     census_deinit(&c);
-    if (result < 0) {
-        interrupt_raise(&c.watch);
-    }
+    *ret = c.watch;
     return result;
 }
 
-// The whole of it, under one hold of the GIL: switch the gc off, walk, build, switch it on again.
+static PyObject *census_rows(census *c) {
+    _still_ int began = still_begin();
+    uint64_t begin = clock_now_ns();
+    int result = census_run(c);
+    long long elapsed = (long long)(clock_now_ns() - begin);
+    size_t extra = marks_bytes(&c->seen) + c->counts.table.bytes + c->open.items.bytes;
+    PyObject *rows = result < 0 ? NULL : tally_list(&c->counts); // owned
+    census_deinit(c);
+    return rows ? Py_BuildValue("NnLn", rows, c->tracked, elapsed, (Py_ssize_t)extra) : NULL;
+}
+
 static PyObject *census_take(PyObject *module, PyObject *ours) {
     if (!PyTuple_CheckExact(ours)) {
         return PyErr_Format(PyExc_TypeError, "census() takes a tuple of types");
     }
     census c = {.ours = ours};
     edges_prepare();
-    _collector_ int was_on = PyGC_Disable();
-    uint64_t begin = clock_now_ns();
-    int result = census_run(&c);
-    long long elapsed = (long long)(clock_now_ns() - begin);
-    size_t extra = marks_bytes(&c.seen) + c.counts.table.bytes + c.open.items.bytes;
-    PyObject *rows = result < 0 ? NULL : tally_list(&c.counts); // owned
-    census_deinit(&c);
-    if (result < 0) {
+    PyObject *rows = census_rows(&c); // owned
+    if (!rows && !PyErr_Occurred()) {
         interrupt_raise(&c.watch);
     }
-    return rows ? Py_BuildValue("NnLn", rows, c.tracked, elapsed, (Py_ssize_t)extra) : NULL;
+    return rows;
 }
 
 PART_FUNCTIONS(census, {"census", census_take, METH_O, NULL})

@@ -14,11 +14,13 @@
 //
 // Memory: 8 bytes an object entered, 12 one that others were entered from, a bit for each 16 bytes of heap
 // (three while large layers are followed) and a byte for each pool of small blocks, given back at the end.
-// The GIL is held and the gc off throughout, so all object pointers are borrowed and stay good until the path
-// has been written down.
+// Nothing changes meanwhile (module/still.h), so all object pointers are borrowed and stay good until the
+// path has been written down.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #define INSPECTOR_INTERNALS
 #include "heap/chain_search.h"
+#include "module/still.h"
 #include "objects/objects.h"
 
 #define TOGETHER 64 // objects whose memory is asked for in one go
@@ -209,7 +211,7 @@ static void follow(chain_search *search, PyObject *object) {
 
 static void follow_frame(chain_search *search, const frame_view *view) {
     for (int i = 0; i < view->variables && !search->found; i++) {
-        PyObject *value = compat_slot(view->slots[i]); // borrowed
+        PyObject *value = compat_variable(view->slots[i]); // borrowed
         if (!value) {
             continue;
         }
@@ -287,6 +289,7 @@ static void chain_deinit(chain_search *search) {
 
 static PyObject *chain_answer(chain_search *search) { // new
     uint64_t begin = clock_now_ns();
+    _still_ int began = still_begin();
     if (marks_init(&search->seen) < 0) {
         return PyErr_NoMemory();
     }
@@ -312,12 +315,9 @@ static PyObject *chain_take(PyObject *module, PyObject *args) {
     if (!target) {
         return NULL;
     }
-    chain_search search = {.target = target,
-                           .passed_over = native_get_state(module)->subject_type,
-                           .names = names,
-                           .folder = folder};
+    chain_search search = {
+        .target = target, .passed_over = Py_TYPE(maybe_subject), .names = names, .folder = folder};
     edges_prepare();
-    _collector_ int was_on = PyGC_Disable();
     PyObject *answer = chain_answer(&search); // owned
     chain_deinit(&search);
     if (!answer && !PyErr_Occurred()) {

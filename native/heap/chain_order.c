@@ -15,6 +15,7 @@
 //
 // Memory: a bit for each 16 bytes of heap, twice. Where that is refused the layer stays as it is.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "heap/chain_search.h"
 
 static int is_unaligned(const PyObject *object) { return ((uintptr_t)object & 15) != 0; }

@@ -3,6 +3,7 @@
 // Runs right after the search, under the same hold of the GIL and with the gc still off: the objects and the
 // frames of the path are borrowed. Names and keys come from the program; text_visible makes them harmless.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "heap/chain_search.h"
 #include "objects/objects.h"
 

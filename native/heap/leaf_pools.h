@@ -3,13 +3,24 @@
 #ifndef INSPECTOR_LEAF_POOLS_H
 #define INSPECTOR_LEAF_POOLS_H
 
-#include "module/arena.h"
+#include "module/native.h"
 #include "search/pymalloc.h"
 
 #include <stdint.h>
 
 #define LEAF_POOLS_ADDRESS_BITS 47 // of a process (mmap(2) gives no others unasked)
 
+#ifdef Py_GIL_DISABLED // there are no pools: each object met is asked
+typedef struct {
+    size_t asked;
+} leaf_pools;
+
+static inline void leaf_pools_init(leaf_pools *pools) { pools->asked = 0; }
+static inline void leaf_pools_deinit(leaf_pools *pools) { (void)pools; }
+static inline int leaf_pools_has(leaf_pools *pools, const void *object) {
+    return (void)pools, (void)object, 0;
+}
+#else
 typedef struct {
     arena sizes; // a byte for each pool there could be; pages never asked about cost addresses only
     size_t asked;
@@ -36,5 +47,6 @@ static inline int leaf_pools_has(leaf_pools *pools, const void *object) {
     uint32_t offset = (uint32_t)(at & (((uintptr_t)1 << PYMALLOC_POOL_SHIFT) - 1)) - PYMALLOC_POOL_HEADER;
     return offset * parts[block >> 4] < parts[block >> 4];
 }
+#endif
 
 #endif

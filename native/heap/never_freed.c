@@ -10,6 +10,7 @@
 // Python that wraps it own each other while something else refers to the one of C++; when that is over, the
 // reference to the wrapper is given up (PyObject preservation, c10/core/impl/PyObjectSlot.h).
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #define INSPECTOR_INTERNALS
 #include "heap/retained_graph.h"
 

@@ -10,12 +10,14 @@
 // array's bytes. What only they refer to comes last (the base of a view), so that it can be told from what
 // the root holds.
 //
-// The GIL is held and the gc is off throughout; all object pointers are borrowed until they are handed back.
+// Nothing changes meanwhile (module/still.h); all object pointers are borrowed until they are handed back.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #define INSPECTOR_INTERNALS
 #include "heap/tally.h"
 #include "memory/marks.h"
 #include "module/interrupt.h"
+#include "module/still.h"
 #include "objects/objects.h"
 
 enum { FOLLOWED = 1, STOPS, LEAF, CLASS, FUNCTION };
@@ -180,13 +182,11 @@ static PyObject *types_met(tally *types) {
 }
 
 static PyObject *rows_of_roots(PyObject *module, reached_walk *walk, PyObject *roots) {
+    _still_ int began = still_begin();
     _owned_ PyObject *rows = PyList_New(0);
     for (Py_ssize_t i = 0; rows && i < PyTuple_GET_SIZE(roots); i++) {
         PyObject *root = subject_object(module, PyTuple_GET_ITEM(roots, i)); // borrowed
         if (!root || list_add(rows, row_of_root(walk, root)) < 0) {
-            if (!PyErr_Occurred()) {
-                interrupt_raise(&walk->watch);
-            }
             return NULL;
         }
     }
@@ -204,7 +204,6 @@ static PyObject *reached_take(PyObject *module, PyObject *args) {
     }
     walk.seen = once ? &walk.all : &walk.root;
     edges_prepare();
-    _collector_ int was_on = PyGC_Disable();
     if (marks_init(&walk.all) < 0) {
         return PyErr_NoMemory();
     }
@@ -213,6 +212,9 @@ static PyObject *reached_take(PyObject *module, PyObject *args) {
     tally_deinit(&walk.types);
     arena_deinit(&walk.open.items);
     arena_deinit(&walk.shut.items);
+    if (!found && !PyErr_Occurred()) {
+        interrupt_raise(&walk.watch);
+    }
     return found;
 }
 

@@ -9,8 +9,9 @@
 // Bounds: an instance reaches its class, a class its functions, and those reach every module they name. So
 // loaded modules and their namespaces are taken as held at once, and not followed: sys.modules holds them,
 // whatever the start objects do, unless one of those is sys.modules or the module itself. Immortal objects
-// are never retained. A reference that is not reported (objects/edges.c) leaves its object held: the answer
-// may be too small, never too large.
+// are never retained; nor is what a frame holds without a count, in a CPython without the GIL. A reference
+// that is not reported (objects/edges.c) leaves its object held: the answer may be too small, never too
+// large.
 //
 // Beyond Python: a tensor owns C++ objects that are counted too, and those own others and objects of Python.
 // An adapter reads them and hands over rows: address, count, the first of its references and their number.
@@ -22,12 +23,14 @@
 //
 // Memory: 16 bytes an object in order of arrival, which is also the queue, and 4 to 8 in the table that
 // finds it by address, at most half full; both grow by doubling and are given back to the system at the end.
-// The GIL is held and the gc is off throughout. All object pointers are borrowed.
+// Nothing changes meanwhile (module/still.h). All object pointers are borrowed.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #define INSPECTOR_INTERNALS
 #include "heap/census.h"
 #include "heap/retained_graph.h"
 #include "heap/tally.h"
+#include "module/still.h"
 
 #define AHEAD 8 // entries between a prefetch and the look
 
@@ -92,12 +95,22 @@ static void hold_modules(retained_graph *graph) {
     }
 }
 
+// A visitproc.
+static int hold(PyObject *object, void *arg) {
+    retained_graph *graph = arg;
+    graph_entry(graph, object, HELD);
+    return graph->failed;
+}
+
 static Py_ssize_t references_of(const retained_graph *graph, PyObject *object) {
     if (retained_is_native(object)) {
         const beyond_row *row = retained_row(graph, object);
         return row ? (Py_ssize_t)row->references : HELD;
     }
-    return compat_is_immortal(object) ? HELD : Py_REFCNT(object);
+    if (compat_is_immortal(object) || (graph->is_deferred_held && compat_is_deferred(object))) {
+        return HELD;
+    }
+    return deferred_references(object);
 }
 
 // A visitproc: one reference from inside is explained.
@@ -152,6 +165,7 @@ static void keep_all(retained_graph *graph) {
 
 static int graph_solve(retained_graph *graph) {
     hold_modules(graph);
+    graph->is_deferred_held = deferred_each_uncounted(hold, graph);
     explain_all(graph);
     keep_all(graph);
     return graph->failed ? -1 : 0;
@@ -202,7 +216,8 @@ static PyObject *sums_of(retained_graph *graph, int is_lost, PyObject *natives) 
     return rows;
 }
 
-static PyObject *retained_of(PyObject *object, const beyond *of) {
+static PyObject *retained_of(PyObject *object, const beyond *of, interrupt_watch *ret) {
+    _still_ int began = still_begin();
     retained_graph graph = {.beyond = of->holders ? of : NULL};
     graph_entry(&graph, object, START);
     if (of->holders) {
@@ -218,9 +233,7 @@ static PyObject *retained_of(PyObject *object, const beyond *of) {
     size_t extra = graph.entries.bytes + graph.table.bytes + graph.open.items.bytes;
     size_t looked_at = graph.used;
     graph_deinit(&graph);
-    if (!lost && !PyErr_Occurred()) {
-        interrupt_raise(&graph.watch);
-    }
+    *ret = graph.watch;
     return lost ? Py_BuildValue("OnnOOO", rows, (Py_ssize_t)looked_at, (Py_ssize_t)extra, natives, lost,
                                 lost_natives)
                 : NULL;
@@ -238,17 +251,20 @@ static PyObject *retained_take(PyObject *module, PyObject *args) {
     if (object && of.holders && !beyond_fits(&of)) {
         PyErr_SetString(PyExc_ValueError, "references beyond their end");
     } else if (object) {
+        interrupt_watch watch;
         edges_prepare();
-        _collector_ int was_on = PyGC_Disable();
-        found = retained_of(object, &of);
+        found = retained_of(object, &of, &watch);
+        if (!found && !PyErr_Occurred()) {
+            interrupt_raise(&watch);
+        }
     }
     PyBuffer_Release(&of.rows);
     PyBuffer_Release(&of.references);
     return found;
 }
 
-// Bytes that go with all these objects; -1 with an exception set.
-static Py_ssize_t retained_bytes(arena_stack *start) {
+// Bytes that go with all these objects; -1 without an exception.
+static Py_ssize_t retained_bytes(arena_stack *start, interrupt_watch *ret) {
     retained_graph graph = {.failed = 0};
     tally counts = {.used = 0};
     Py_ssize_t bytes = -1;
@@ -263,19 +279,18 @@ static Py_ssize_t retained_bytes(arena_stack *start) {
     }
     graph_deinit(&graph);
     tally_deinit(&counts);
-    if (bytes < 0) {
-        interrupt_raise(&graph.watch);
-    }
+    *ret = graph.watch;
     return bytes;
 }
 
-static PyObject *retained_list(PyObject *names, PyObject *ours, arena_stack *found) {
-    if (census_collect(ours, names, found) < 0) {
+static PyObject *retained_list(PyObject *names, PyObject *ours, arena_stack *found, interrupt_watch *ret) {
+    _still_ int began = still_begin();
+    if (census_collect(ours, names, found, ret) < 0) {
         return NULL;
     }
     _owned_ PyObject *list = PyList_New(0);
     for (Py_ssize_t i = 0; list && i < PyTuple_GET_SIZE(names); i++) {
-        Py_ssize_t bytes = retained_bytes(&found[i]);
+        Py_ssize_t bytes = retained_bytes(&found[i], ret);
         arena_deinit(&found[i].items);
         if (list_add(list, bytes < 0 ? NULL : PyLong_FromSsize_t(bytes)) < 0) {
             return NULL;
@@ -299,11 +314,14 @@ static PyObject *retained_by_types(PyObject *module, PyObject *args) {
     if (!found) {
         return PyErr_NoMemory();
     }
+    interrupt_watch watch;
     edges_prepare();
-    _collector_ int was_on = PyGC_Disable();
-    PyObject *list = retained_list(names, ours, found); // owned
+    PyObject *list = retained_list(names, ours, found, &watch); // owned
     for (size_t i = 0; i < count; i++) {
         arena_deinit(&found[i].items);
+    }
+    if (!list && !PyErr_Occurred()) {
+        interrupt_raise(&watch);
     }
     return list;
 }

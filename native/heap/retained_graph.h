@@ -25,8 +25,9 @@ typedef struct {
     const beyond *beyond; // or NULL
     visitproc visit;      // of the walk that goes on
     interrupt_watch watch;
-    int failed;     // memory ran out, or Ctrl-C
-    uint32_t *seen; // of never_freed.c, by entry
+    int is_deferred_held; // what is not fully counted is held: a frame does not say what it holds
+    int failed;           // memory ran out, or Ctrl-C
+    uint32_t *seen;       // of never_freed.c, by entry
 } retained_graph;
 
 static inline int retained_is_native(const PyObject *object) { return (uintptr_t)object & 1; }

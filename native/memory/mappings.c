@@ -37,6 +37,7 @@ enum {
     PAGEMAP_PRESENT_BIT = 63,
     MOST_BYTES_READ = 256, // a preview reads one element at a time
     PAGES_AT_FIRST = 2,    // 256 bytes lie in at most two pages
+    SMAPS_BYTES = 1 << 20, // 1,400 mappings; what is not used is not in memory
     PAGES_AT_ONCE = 16,    // of what is asked of pagemap: a few hundred ns
 };
 
@@ -159,6 +160,28 @@ static PyObject *mappings_huge_at(PyObject *module /* borrowed */, PyObject *add
         Py_RETURN_NONE;
     }
     return PyBool_FromLong(huge);
+}
+
+PyObject *mappings_room(void) { return PyBytes_FromStringAndSize(NULL, SMAPS_BYTES); }
+
+// One read(2) returns at most a page. The buffer is twice as large where it was too small.
+PyObject *mappings_smaps(PyObject *text) {
+    _close_ int file = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC);
+    Py_ssize_t length = 0, room = SMAPS_BYTES, got = 1;
+    if (file < 0) {
+        Py_DECREF(text);
+        return PyErr_SetFromErrno(PyExc_OSError);
+    }
+    while (got > 0) {
+        if (length == room && _PyBytes_Resize(&text, room *= 2) < 0) {
+            return NULL;
+        }
+        got = read(file, PyBytes_AS_STRING(text) + length, (size_t)(room - length));
+        length += got > 0 ? got : 0;
+        got = got < 0 && errno == EINTR ? 1 : got;
+    }
+    _PyBytes_Resize(&text, length);
+    return text;
 }
 
 PART_FUNCTIONS(mappings, {"huge_at", mappings_huge_at, METH_O, NULL},

@@ -5,6 +5,12 @@
 
 #include "module/native.h"
 
+// memory/mappings.c: the text of /proc/self/smaps, as new bytes, in a room that was mapped before: a new
+// mapping may grow one that is being told of.
+PyObject *mappings_smaps(PyObject *room /* stolen */);
+// That room: new bytes.
+PyObject *mappings_room(void);
+
 // memory/memory.c: mappings, safe reads, and scratch memory. None of these touch Python objects.
 typedef struct {
     char *start; // owned: one anonymous mapping

@@ -8,6 +8,7 @@
 // Ranges to leave out (the scratch, payloads that the caller knows to be numbers) are cut away once, here, so
 // that every pass over the same runs reads the same bytes.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "memory/addresses.h"
 #include "memory/memory.h"
 #include "memory/pagemap.h"

@@ -7,6 +7,7 @@
 //
 // Pages are shared until one of the two writes. We are as before; our next write to a page costs a fault.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "module/native.h"
 
 #include <dlfcn.h>

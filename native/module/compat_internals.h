@@ -15,6 +15,7 @@
 
 // The gc's lists (Python/gc.c): circular, doubly linked, with a head that is no object. Three generations;
 // the first releases of 3.14 have one young and two old lists (see CMakeLists.txt).
+#ifndef Py_GIL_DISABLED
 #define COMPAT_GC_LISTS 4
 #if PY_VERSION_HEX < 0x030E0000
 // By the collector's pointer to the first: 3.13.5 has them 4 bytes lower than 3.13.0, at equal sizes.
@@ -38,6 +39,18 @@
 #define compat_gc_object(head) ((PyObject *)((head) + 1))
 #define compat_gc_head(object) ((PyGC_Head *)(object) - 1)
 #define compat_gc_tracked(object) (compat_gc_head(object)->_gc_next != 0)
+#define COMPAT_GC_HEAD_BYTES sizeof(PyGC_Head)
+#define compat_is_deferred(object) ((void)(object), 0)
+#else // no lists, no head: a bit in the object; collector_heaps.c finds those that have it
+#define COMPAT_GC_HEAD_BYTES 0
+#define compat_gc_tracked(object) _PyObject_GC_IS_TRACKED(object)
+// Not all its references are counted in it: of functions, classes, code, modules; and each thread counts its
+// own to a namespace that functions run in.
+static inline int compat_is_deferred(PyObject *object /* borrowed */) {
+    return (PyDict_Check(object) && _PyDict_UniqueId((PyDictObject *)object) != 0) ||
+           (_Py_atomic_load_uint8_relaxed(&object->ob_gc_bits) & _PyGC_BITS_DEFERRED) != 0;
+}
+#endif
 #define COMPAT_UNTRACKED_DICTS (PY_VERSION_HEX < 0x030E0000) // later each is tracked from its making on
 #define COMPAT_UNTRACKED_SETS \
     (PY_VERSION_HEX >= 0x030F0000) // frozensets of what the collector does not track
@@ -156,6 +169,12 @@ static inline PyCodeObject *compat_frame_code(const _PyInterpreterFrame *frame) 
 #define compat_frame_function(frame) ((PyObject *)(frame)->f_func)
 #define compat_frame_code(frame) ((frame)->f_code)
 #endif
+// What a variable has: without the GIL it holds functions and classes without a count.
+#ifdef Py_GIL_DISABLED
+#define compat_variable(word) compat_slot_value(word)
+#else
+#define compat_variable(word) compat_slot(word)
+#endif
 #if PY_VERSION_HEX < 0x030E0000
 #define COMPAT_SLOTS_TAGGED 0
 #define compat_slot(word) ((PyObject *)(word))
@@ -243,7 +262,7 @@ static inline int compat_is_behind_reuse(PyInterpreterState *interpreter, uintpt
 
 // Whether a block is one of the freed dict keys. Up to 3.13 the interpreter points at each of them. In 3.14
 // it points at the first only, whose first word points at the next.
-#if PY_VERSION_HEX >= 0x030E0000
+#if PY_VERSION_HEX >= 0x030E0000 && !defined(Py_GIL_DISABLED)
 static inline int compat_is_dead_keys(uintptr_t block) {
     const struct _Py_freelist *dead = &PyInterpreterState_Get()->object_state.freelists.dictkeys;
     const void *at = dead->freelist;

@@ -10,8 +10,8 @@
 //
 // Ownership. The module object owns the references in `native_state`.
 //
-// Limits. One interpreter only (module/compat.h: COMPAT_INTERPRETERS_SLOT). A free-threaded CPython has a few
-// parts alone: searches and walks read what other threads would change meanwhile.
+// Limits. One interpreter only (module/compat.h: COMPAT_INTERPRETERS_SLOT). A free-threaded CPython has the
+// parts alone that read one object, or walk the heap while the other threads stand still.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_WITHOUT_GIL
 #include "module/native.h"

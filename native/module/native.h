@@ -67,7 +67,14 @@ int error_no_memory(void);
     PART(attributes) \
     PART(frames) \
     PART(mappings) \
-    PART(residency)
+    PART(residency) \
+    PART(walk_progress) \
+    PART(census) \
+    PART(retained) \
+    PART(reached) \
+    PART(chain) \
+    PART(account) \
+    PART(tried)
 #else
 #define INSPECTOR_MODULE _native
 #define INSPECTOR_PARTS(PART) \

@@ -5,6 +5,7 @@
 // (module/interrupt.h), and there it overwrites one line on a file descriptor that the caller chose. The line
 // is short and never wraps.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "module/interrupt.h"
 
 #define EVERY_NS 100000000u

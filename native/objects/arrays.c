@@ -7,9 +7,14 @@
 // Elements are read from arrays that own a plain block of object pointers; a view's elements belong to the
 // owner. Objects inside structured dtypes are left out: only NumPy can say where they lie.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "objects/objects.h"
 
-enum { OWNDATA = 0x4, TYPE_OBJECT = 17, TYPE_NUMBER_OFFSET = 28 }; // numpy/ndarraytypes.h, NumPy 1 and 2
+enum {
+    OWNDATA = 0x4,
+    TYPE_OBJECT = 17,
+    TYPE_NUMBER_OFFSET = sizeof(PyObject) + 12
+}; // numpy/ndarraytypes.h, NumPy 1 and 2
 
 static getbufferproc array_getbuffer; // NULL until NumPy is imported
 PyTypeObject *arrays_type;
@@ -19,8 +24,8 @@ void arrays_prepare(void) {
     if (ndarray && Py_IS_TYPE(ndarray, &PyType_Type)) {
         int known = strcmp(ndarray->tp_name, "numpy.ndarray") == 0 && ndarray->tp_as_buffer &&
                     ndarray->tp_basicsize >= (Py_ssize_t)sizeof(ndarray_fields);
-        array_getbuffer = known ? ndarray->tp_as_buffer->bf_getbuffer : NULL;
         arrays_type = known ? ndarray : NULL;
+        array_getbuffer = known ? ndarray->tp_as_buffer->bf_getbuffer : NULL; // last: another thread may ask
     }
     PyErr_Clear();
 }

@@ -3,6 +3,7 @@
 // Exact types alone: the fields of a class that derives from one are not known. `datetime` is not imported
 // for this. Its types are static, so the pointers stay good for the life of the process.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "objects/objects.h"
 
 #include <datetime.h>
@@ -24,9 +25,9 @@ static PyTypeObject *find(const char *name, size_t size) {
 
 void datetimes_prepare(void) {
     if (!datetime_type) {
-        datetime_type = find("datetime", sizeof(PyDateTime_DateTime));
         time_type = find("time", sizeof(PyDateTime_Time));
         timezone_type = find("timezone", sizeof(timezone_fields));
+        datetime_type = find("datetime", sizeof(PyDateTime_DateTime)); // last: another thread may ask
     }
 }
 

@@ -9,6 +9,7 @@
 //
 // All that `look` receives is borrowed, and valid while the GIL is held.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #define INSPECTOR_INTERNALS
 #include "objects/objects.h"
 
@@ -19,11 +20,12 @@ static int view_frame(_PyInterpreterFrame *frame, frame_view *ret) {
     if (!code) {
         return 0;
     }
-    int top = (int)compat_frame_top(frame); // below 0 where it is not known
+    int top = (int)compat_frame_top(frame);            // below 0 where it is not known
+    PyObject *function = compat_frame_function(frame); // borrowed; None in the frame around an __init__
     *ret = (frame_view){
         .code = code,
-        .function = compat_frame_function(frame),
-        .globals = frame->f_globals,
+        .function = function,
+        .globals = function && PyFunction_Check(function) ? frame->f_globals : NULL, // else never written
         .locals = frame->f_locals,
         .frame_object = (PyObject *)frame->frame_obj,
         .slots = (PyObject **)frame->localsplus,

@@ -5,6 +5,7 @@
 // class or a module counts as part of it (links_own_dict): `app.bus.callback` is one step from `bus`.
 // What no table explains is a "slot" without a name. All pointers are borrowed; the GIL is held.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #define INSPECTOR_INTERNALS
 #include "objects/objects.h"
 
@@ -146,7 +147,7 @@ static int in_type(PyObject *holder, PyObject *target, link_found *ret) {
 int links_in_slots(PyCodeObject *code, PyObject **slots, PyObject *target, link_found *ret) {
     PyObject *names = code->co_localsplusnames; // borrowed
     for (int i = 0; i < code->co_nlocalsplus && i < PyTuple_GET_SIZE(names); i++) {
-        PyObject *value = compat_slot(slots[i]); // borrowed
+        PyObject *value = compat_variable(slots[i]); // borrowed
         int in_cell = value && PyCell_Check(value) && PyCell_GET(value) == target;
         if (value == target || in_cell) {
             *ret = (link_found){"local", NULL, PyTuple_GET_ITEM(names, i), -1};

@@ -19,16 +19,29 @@ int edges_traverse(PyObject *object /* borrowed */, visitproc visit, void *arg);
 void edges_prefetch(PyObject *object /* borrowed */);
 #define EDGES_AHEAD 16 // objects of a list of the gc between the chase and the look
 typedef int (*edges_look)(PyObject *object /* borrowed */, void *arg);
-int edges_each_tracked(edges_look look, void *arg); // all that the gc tracks; 0, or what ended the walk
+// heap/collector_lists.c, without the GIL collector_heaps.c: all that the gc tracks; 0, or what ended the
+// walk.
+int edges_each_tracked(edges_look look, void *arg);
 static inline int edges_plain(const PyTypeObject *type /* borrowed */) { // the commonest, without a namespace
     return type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type;
 }
+
+// module/free_threaded/deferred.c: all references to an object, but for those of variables and stacks where
+// they are not counted; and the objects which those hold. 0, or what ended the round: 1 where a frame does
+// not say what it holds.
+#ifdef Py_GIL_DISABLED
+Py_ssize_t deferred_references(PyObject *object /* borrowed */);
+int deferred_each_uncounted(visitproc visit, void *argument);
+#else
+static inline Py_ssize_t deferred_references(PyObject *object /* borrowed */) { return Py_REFCNT(object); }
+static inline int deferred_each_uncounted(visitproc visit, void *argument) { return 0; }
+#endif
 
 // objects/frames.c: every running frame of every thread; `look` ends the round by a result other than 0.
 typedef struct {
     PyCodeObject *code;     // borrowed
     PyObject *function;     // borrowed, or NULL
-    PyObject *globals;      // borrowed
+    PyObject *globals;      // borrowed, or NULL
     PyObject *locals;       // borrowed, or NULL: the dict of a module or class body
     PyObject *frame_object; // borrowed, or NULL
     PyObject **slots;       // borrowed: variables, then what is known of the evaluation stack; may be NULL.
@@ -125,7 +138,11 @@ void own_bytes_plan(PyTypeObject *type /* borrowed */, own_bytes_rule *ret);
 int own_bytes_has_size(PyTypeObject *type /* borrowed */);  // 1: its objects' ob_size counts items
 int own_bytes_plausible(PyTypeObject *type /* borrowed */); // 0: its tp_basicsize or tp_itemsize is wrong
 // Bytes of a block before its object: none; the gc's; that with a managed dict before it.
+#ifdef Py_GIL_DISABLED // the gc has none
+enum { OWN_NO_HEADER = 0, OWN_GC_HEADER = 0, OWN_DICT_HEADER = 16 };
+#else
 enum { OWN_NO_HEADER = 0, OWN_GC_HEADER = 16, OWN_DICT_HEADER = 32 };
+#endif
 size_t own_bytes_header(PyObject *object /* borrowed */);
 size_t own_bytes(PyObject *object /* borrowed */, const own_bytes_rule *rule);
 // Of these, those of the block that the object lies in, with the headers before it.
@@ -137,16 +154,16 @@ int secret_has_name(PyObject *words /* borrowed tuple */, PyObject *name /* borr
 // objects/preview.c: whether what a glance at the value reads is not all memory of this process. 0 or 1.
 int preview_faults(PyObject *object /* borrowed */);
 
-// objects/layout.c: the full name of a type, read from its C struct: no metaclass code runs. New str.
+// objects/kinds.c: the full name of a type, read from its C struct: no metaclass code runs. New str.
 PyObject *layout_type_name(PyTypeObject *type /* borrowed */);
-// objects/layout.c: the names of the types in a tuple, as tp_mro; an empty one for NULL. New tuple.
+// objects/kinds.c: the names of the types in a tuple, as tp_mro; an empty one for NULL. New tuple.
 PyObject *layout_type_names(PyObject *types /* borrowed */);
-// objects/layout.c: the module a type says it lives in; "" where it does not say. New str.
+// objects/kinds.c: the module a type says it lives in; "" where it does not say. New str.
 PyObject *layout_type_module(PyTypeObject *type /* borrowed */);
 // objects/layout.c: an address in the file that defines the type; NULL for a class statement.
 const void *layout_type_origin(PyTypeObject *type /* borrowed */);
-// objects/layout.c: what `dict` has under the str `key`, without anyone's __hash__ or __eq__. Borrowed; NULL
-// where there is none among its first entries. Never sets an exception.
+// objects/kinds.c: what `dict` has under the str `key`, without anyone's __hash__ or __eq__. Borrowed;
+// NULL where there is none among its first entries. Never sets an exception.
 PyObject *layout_lookup(PyObject *dict /* borrowed, may be NULL */, const char *key);
 
 // objects/types.c: rows of the tables a type or module was made from, for the parts that show one.

@@ -7,6 +7,7 @@
 // make an int, which is no gc object: a walk over the gc's lists is not disturbed.
 // Source: Objects/*object.c, the `__sizeof__` of each type; sys.getsizeof adds the same headers.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #define INSPECTOR_INTERNALS
 #include "objects/objects.h"
 
@@ -157,7 +158,7 @@ size_t own_bytes(PyObject *object, const own_bytes_rule *rule) {
     PyTypeObject *type = Py_TYPE(object);
     size_t bytes = rule->before;
     if (PyType_HasFeature(type, Py_TPFLAGS_HAVE_GC) && PyObject_IS_GC(object)) {
-        bytes += sizeof(PyGC_Head);
+        bytes += COMPAT_GC_HEAD_BYTES;
     }
     if (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT) && own_bytes_plausible(type)) {
         bytes += compat_values_bytes(object);

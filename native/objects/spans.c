@@ -8,6 +8,7 @@
 // Nothing is imported: `spans_prepare` looks whether the process has done so. The types it keeps are static
 // in their libraries, so the pointers stay good; array.array is a heap type and is held (owned, for good).
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "objects/spans.h"
 #include "objects/objects.h"
 

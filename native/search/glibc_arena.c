@@ -11,6 +11,7 @@
 // Limits. Lists of LINKS_MAX chunks: of a longer one what it begins with. Other threads take chunks from a
 // list while it is read: then one in it may be missed, and counts as live.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #define INSPECTOR_INTERNALS
 #include "module/platform.h"
 #include "search/holders.h"

@@ -154,7 +154,9 @@ typedef struct {
     PyTypeObject *subject_type; // borrowed
 } search_view;
 
-// `maps` is filled in before; 0, or -1 when the scratch is full.
+// `maps` is filled in before; 0, or -1 when the scratch is full. The first knows of no frames, and nothing of
+// the interpreter: memory_view.c.
+int search_view_memory(search_view *ret, const scan_runs *runs, scratch *memory);
 int search_view_init(search_view *ret, const scan_runs *runs, scratch *memory,
                      PyObject *own_prefix /* borrowed */);
 void search_place(search_view *view, uintptr_t word, place *ret); // guarded

@@ -11,6 +11,7 @@
 // BLOCK_NONE.
 // Other threads allocate without the GIL; a walk that meets nonsense ends, and claims nothing: BLOCK_LOST.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #include "memory/addresses.h"
 #include "search/holders.h"
 

@@ -14,67 +14,10 @@
 #include "objects/objects.h"
 #include "search/holders.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <link.h>
-
-#define STATICS_MAX 4096u
-#define STACKS_MAX 1024u
 #define COUNT_MAX ((Py_ssize_t)1 << 40) // above that it is an address, not a refcount
 #define STACK_BYTES_MAX ((uintptr_t)16 << 20)
 #define GUARD_BYTES_MAX 65536u
 #define LOOK_DOWN_WORDS 128u // how far below a word of unknown memory its object may start
-
-static int add_statics(struct dl_phdr_info *image, size_t size, void *argument) {
-    search_view *view = argument;
-    for (int i = 0; i < image->dlpi_phnum && view->static_count < STATICS_MAX; i++) {
-        const ElfW(Phdr) *segment = &image->dlpi_phdr[i];
-        if (segment->p_type == PT_LOAD && segment->p_flags & PF_W) {
-            uintptr_t start = image->dlpi_addr + segment->p_vaddr;
-            scan_range range = {start, start + segment->p_memsz};
-            static char own; // where this variable is, the extension's own data is
-            if ((uintptr_t)&own >= range.start && (uintptr_t)&own < range.stop) {
-                view->own_statics = range;
-            }
-            view->statics[view->static_count++] = range;
-        }
-    }
-    return 0;
-}
-
-// Stack pointer of a thread that waits in the kernel (proc_pid_syscall(5)); 0 while it runs.
-static uintptr_t stack_pointer_of(const char *task) {
-    char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/self/task/%.20s/syscall", task);
-    _close_ int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = file < 0 ? -1 : read(file, line, sizeof line - 1);
-    if (length <= 0) {
-        return 0;
-    }
-    line[length] = 0;
-    unsigned long long stack = 0;
-    const char *last = strrchr(line, ' '); // "... stack-pointer program-counter"
-    while (last && last > line && last[-1] != ' ') {
-        last--;
-    }
-    return last && sscanf(last, "%llx", &stack) == 1 ? (uintptr_t)stack : 0;
-}
-
-// The C stacks: a row [stack pointer, end of its mapping) each.
-static void add_stacks(search_view *view) {
-    DIR *tasks = opendir("/proc/self/task");
-    struct dirent *entry;
-    while (tasks && (entry = readdir(tasks)) && view->stack_count < STACKS_MAX) {
-        uintptr_t pointer = entry->d_name[0] == '.' ? 0 : stack_pointer_of(entry->d_name);
-        const memory_map *map = pointer ? memory_maps_find(&view->maps, pointer) : NULL;
-        if (map) {
-            view->stacks[view->stack_count++] = (scan_range){pointer, map->stop};
-        }
-    }
-    if (tasks) {
-        closedir(tasks);
-    }
-}
 
 // How many bytes a debug allocator puts in front of an object, learned from one of our own.
 static void learn_prefix_body(void *argument) {
@@ -91,11 +34,7 @@ static void learn_prefix_body(void *argument) {
 
 int search_view_init(search_view *ret, const scan_runs *runs, scratch *memory, PyObject *own_prefix) {
     PyInterpreterState *interpreter = PyInterpreterState_Get();
-    ret->runs = runs;
-    ret->threadless = (scan_range){0, 0};
-    ret->statics = scratch_alloc(memory, STATICS_MAX * sizeof *ret->statics);
-    ret->stacks = scratch_alloc(memory, STACKS_MAX * sizeof *ret->stacks);
-    if (!ret->statics || !ret->stacks || frames_init(&ret->frames, memory, own_prefix) < 0) {
+    if (search_view_memory(ret, runs, memory) < 0 || frames_init(&ret->frames, memory, own_prefix) < 0) {
         return -1;
     }
     ret->type_cache.start = (uintptr_t)compat_type_cache(interpreter);
@@ -104,9 +43,6 @@ int search_view_init(search_view *ret, const scan_runs *runs, scratch *memory, P
     ret->free_lists.stop = (uintptr_t)(compat_free_lists(interpreter) + 1);
     ret->kept.start = (uintptr_t)compat_kept_first(interpreter);
     ret->kept.stop = (uintptr_t)compat_kept_end(interpreter);
-    dl_iterate_phdr(add_statics, ret);
-    add_stacks(ret);
-    malloc_view_init(&ret->malloc, &ret->maps, runs);
     void *sample = PyObject_Malloc(48), *argument[2] = {ret, sample};
     if (!sample || memory_guarded(learn_prefix_body, argument) < 0) {
         ret->object_prefix = -1;

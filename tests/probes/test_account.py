@@ -205,7 +205,7 @@ import sys
 from inspector import _native
 kept = [object() for _ in range(50_000)]
 del kept[::2]
-*_, pools, blocks = _native.account((), ())
+*_, pools, blocks = _native.account((), ())[0]
 print(pools, blocks, sys.getallocatedblocks())
 """
     pools, blocks, counted = map(int, printed("-c", program).split())

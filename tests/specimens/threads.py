@@ -42,3 +42,27 @@ def repeating(count: int, work: Callable[[], object]) -> Iterator[None]:
         over.set()
         for thread in threads:
             thread.join()
+
+
+@contextmanager
+def busy(*calls: Callable[[], object]) -> Iterator[list[BaseException]]:
+    """Threads that make these calls over and over; what they raised."""
+    over, raised = threading.Event(), list[BaseException]()
+
+    def loop(call: Callable[[], object]) -> None:
+        while not over.is_set():
+            try:
+                call()
+            except BaseException as error:  # a thread's exception would be lost
+                raised.append(error)
+                return
+
+    threads = [threading.Thread(target=loop, args=(call,)) for call in calls]
+    for one in threads:
+        one.start()
+    try:
+        yield raised
+    finally:
+        over.set()
+        for one in threads:
+            one.join()

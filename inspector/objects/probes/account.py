@@ -29,6 +29,7 @@ CLEARLY: Final = 10
 PYTHONS: Final = ("libpython", "python")
 """How the file that holds Python begins."""
 _PYTHON, _GLIBC = "Python's allocator", "glibc's malloc"
+_LIBRARY: Final = getattr(_native, "LIBRARY", _native.__file__)
 _OTHERS: Final = "smaller blocks that are no objects, and rounding"
 _OF_R: Final = "vectors and cells, live or not yet collected"
 _UNKNOWN: Final = "no Python object is known for them"
@@ -101,8 +102,7 @@ def accounted(pid: int = 0) -> tuple[Account, list[tuple[_native.Subject, int]]]
     is_self = pid in (0, os.getpid())
     if is_self:
         blocks = told_blocks.told()
-        text = read()
-        walked = _native.account((_native.Subject,), blocks)  # at once: between the two the process grows
+        walked, text = _native.account((_native.Subject,), blocks)
         found = parsed(text)
         mapped = told_blocks.mapped(found, blocks)
         del blocks
@@ -177,7 +177,7 @@ def _fill(book: _Book, found: list[Area], walked: Any, pid: int, malloc: str) ->
 def _simple(book: _Book, area: Area, images: set[str]) -> bool:
     """Enter a mapping that is of one kind as a whole; False: its memory must be divided."""
     share = _share(area)
-    if area.path == _native.__file__:
+    if area.path == _LIBRARY:
         book.add("tool", "its code and data", area.resident, share, 1)
     elif told_blocks.is_shared(area):
         book.add("shared", area.path or "unnamed", area.resident, share, 1)

@@ -41,7 +41,7 @@ def extension() -> Check:
         mend = "pip install --force-reinstall native-inspector"
         return Check("extension", "no", f"{error}", _WITH_GIL if is_free_threaded else mend)
     if hasattr(_native, "refuse"):
-        works = "free-threaded: cards, comparisons, names, owners; no traces, leaks, searches"
+        works = "free-threaded: cards, owners, what is kept, the heap, memory; no traces, no leaks"
         return Check("extension", "part", f"{python}, {works}", _WITH_GIL)
     file = Path(_native.__file__ or "").name
     fast = "AVX2" if "avx2" in _processor_flags() else "portable scan (no AVX2)"

@@ -108,9 +108,11 @@ static int find_untracked(lost_walk *w, scratch *memory) {
 
 static int take_nodes(lost_walk *w, scratch *memory) {
     _owned_ PyObject *none = PyTuple_New(0);
+    interrupt_watch watch = {0, 0};
     w->nodes = scratch_alloc(memory, sizeof *w->nodes);
-    if (!none || !w->nodes || marks_init(&w->known) < 0 || census_each(none, look, w) < 0) {
-        return PyErr_Occurred() ? -1 : error_no_memory();
+    if (!none || !w->nodes || marks_init(&w->known) < 0 || census_each(none, look, w, &watch) < 0) {
+        interrupt_raise(&watch);
+        return -1;
     }
     if (settle_nodes(w, 1, memory) < 0 || find_untracked(w, memory) < 0) {
         return -1;

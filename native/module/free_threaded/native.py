@@ -1,7 +1,7 @@
-"""What a free-threaded CPython imports in place of the extension: objects, their bytes and who names them.
+"""What a free-threaded CPython imports in place of the extension: objects, their bytes, who holds them.
 
-The extension reads the collector's lists and frames as the GIL keeps them. Without it nothing stands still
-meanwhile: what is not here is refused in one sentence, and is never a wrong number.
+Walks of the heap stop the other threads. What is not here is refused in one sentence, and is never a wrong
+number.
 """
 
 # SPDX-License-Identifier: MIT
@@ -16,10 +16,13 @@ from inspector.errors import free_threaded, uncounted
 
 try:
     from inspector._free_threaded import (  # noqa: F401
+        account,
         array_struct,
         arrow,
         ask_buffer,
         attribute_of,
+        census,
+        chain,
         demangle,
         dlpack,
         exactly,
@@ -28,15 +31,20 @@ try:
         huge_at,
         image,
         locals_owning,
+        malloc_at,
         mapping_at,
         maps,
         ndarray_fields,
         own_attributes,
         own_dict,
+        reached,
         read,
         read_present,
         residency,
+        retained,
+        retained_by_types,
         speaks_buffer,
+        walk_listen,
     )
 
     from inspector import _free_threaded
@@ -64,6 +72,7 @@ ADAPTERS = frozenset(
     )
 )
 """Files of inspector/adapters that were tried without the GIL; others read structs as a GIL lays them out."""
+LIBRARY = _free_threaded.__file__
 BUILD = f"CPython {sys.version.split()[0]}, free-threaded: what works without the GIL"
 
 
@@ -206,13 +215,6 @@ def find_holders(subjects: tuple[Subject], *rest: Any) -> tuple[list[Any], dict[
     return _holders.tracked_referrers(subjects[0]), {}
 
 
-def reached(*asked: Any) -> tuple[list[Any], list[type], bool]:
-    """What each object reaches, as in the extension, up to fewer objects."""
-    from inspector._walks import reached as walked
-
-    return walked(*asked)
-
-
 def entered_from_c(level: int) -> bool:
     """A call through C code leaves no references on a stack of its own that are known here."""
     return False
@@ -272,11 +274,6 @@ def names(namespace: dict[str, Any]) -> list[tuple[str, str, int, int | None, in
         if box is not None:
             found.append((name, *_row(box)))
     return found
-
-
-def walk_listen(file: int, patience_ms: int) -> bool:
-    """No walk is long here."""
-    return False
 
 
 def traps_arm() -> None:

@@ -11,12 +11,8 @@
 // by one, atomically; another thread may count meanwhile, as with any refcount of such a build.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_WITHOUT_GIL
-#define Py_BUILD_CORE 1
-#define Py_BUILD_CORE_MODULE 1
-#include "module/native.h"
-
-#include <internal/pycore_dict.h>
-#include <internal/pycore_gc.h>
+#define INSPECTOR_INTERNALS
+#include "objects/objects.h"
 
 typedef struct {
     PyObject_HEAD PyObject *object; // owned: the only reference the tool keeps
@@ -52,13 +48,6 @@ static PyObject *subject_get(PyObject *self, PyObject *unused) {
     return Py_NewRef(((Subject *)self)->object);
 }
 
-// Each thread counts its own references to the globals of functions in a table apart: such a dict has a
-// number there.
-static int is_deferred(PyObject *object /* borrowed */) {
-    return (PyDict_Check(object) && _PyDict_UniqueId((PyDictObject *)object) != 0) ||
-           (_Py_atomic_load_uint8_relaxed(&object->ob_gc_bits) & _PyGC_BITS_DEFERRED) != 0;
-}
-
 // (address of ob_tid's thread or 0, is it this one, local, shared, state, deferred, immortal) without the
 // Subject's reference: this thread made it, and counted it in its word.
 static PyObject *subject_counts(PyObject *self, PyObject *unused) {
@@ -70,7 +59,8 @@ static PyObject *subject_counts(PyObject *self, PyObject *unused) {
     long long shared = word >> _Py_REF_SHARED_SHIFT;
     return Py_BuildValue("(KNLLiNN)", (unsigned long long)thread, PyBool_FromLong(is_mine), local - is_mine,
                          shared - !is_mine, (int)(word & _Py_REF_SHARED_FLAG_MASK),
-                         PyBool_FromLong(is_deferred(object)), PyBool_FromLong(_Py_IsImmortal(object)));
+                         PyBool_FromLong(compat_is_deferred(object)),
+                         PyBool_FromLong(_Py_IsImmortal(object)));
 }
 
 static PyObject *subject_refcount(PyObject *self, PyObject *unused) {
@@ -78,7 +68,7 @@ static PyObject *subject_refcount(PyObject *self, PyObject *unused) {
     if (_Py_IsImmortal(object)) {
         Py_RETURN_NONE;
     }
-    if (is_deferred(object)) {
+    if (compat_is_deferred(object)) {
         return PyErr_Format(PyExc_ValueError, "deferred"); // _native.py says it to the user
     }
     return PyLong_FromSsize_t(Py_REFCNT(object) - 1);
@@ -112,13 +102,20 @@ static PyType_Spec subject_spec = {
     .slots = subject_slots,
 };
 
+PyObject *subject_object(PyObject *module, PyObject *maybe_subject) {
+    if (!PyObject_TypeCheck(maybe_subject, native_get_state(module)->subject_type)) {
+        return PyErr_Format(PyExc_TypeError, "expected an inspector._native.Subject");
+    }
+    return ((Subject *)maybe_subject)->object;
+}
+
 int subject_exec(PyObject *module) {
-    PyObject *type = PyType_FromModuleAndSpec(module, &subject_spec, NULL); // new
+    native_state *state = native_get_state(module);
+    state->subject_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &subject_spec, NULL);
     PyObject *offsets = Py_BuildValue("(nnnn)", offsetof(PyObject, ob_tid), offsetof(PyObject, ob_ref_local),
                                       offsetof(PyObject, ob_ref_shared), offsetof(PyObject, ob_type)); // new
-    int failed = !type || PyModule_AddType(module, (PyTypeObject *)type) < 0 ||
+    int failed = !state->subject_type || PyModule_AddType(module, state->subject_type) < 0 ||
                  PyModule_AddObjectRef(module, "OFFSETS", offsets) < 0;
-    Py_XDECREF(type);
     Py_XDECREF(offsets);
     return failed ? -1 : 0;
 }

@@ -10,7 +10,7 @@
 
 // The mappings as of the last read of /proc/self/maps in this batch, by address, neighbours of one protection
 // as one: a read takes a millisecond where many libraries are loaded. In numbers of pages: addresses here
-// would look like a library's pointers to all memory (heap/gaps.c).
+// would look like a library's pointers to all memory (heap/account/gaps.c).
 enum { PAGE_SHIFT = 12 };
 typedef struct {
     uintptr_t start, stop;

@@ -24,8 +24,9 @@ typedef struct {
     tally small; // blocks of objects that are no claims, by type
 } claims;
 
-// Every live object's. The gc is off. 0, or -1 with an exception set.
-int claims_collect(claims *ret, PyObject *ours /* borrowed */);
+// Every live object's. Nothing changes meanwhile (module/still.h), and spans_prepare ran. 0, or -1 without an
+// exception: `watch` says why.
+int claims_collect(claims *ret, PyObject *ours /* borrowed */, interrupt_watch *watch);
 // (start, stop, object) tuples from Python; the caller keeps the objects alive. 0, or -1 with an exception
 // set.
 int claims_add_told(claims *ret, PyObject *told /* borrowed */);

@@ -7,7 +7,8 @@
 // A word that points there by chance is possible. Two small numbers of 32 bits, as in tables of libbz2, are
 // an address that mimalloc uses: what would point right behind a multiple of 4 GB is left out.
 // SPDX-License-Identifier: MIT
-#include "heap/gaps.h"
+#define INSPECTOR_WITHOUT_GIL
+#include "heap/account/gaps.h"
 #include "memory/addresses.h"
 
 #include <dlfcn.h>

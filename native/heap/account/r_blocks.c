@@ -3,7 +3,8 @@
 // R links all its cells, live and free, in rings: a cell is one when both neighbours lead back to it
 // (src/main/memory.c: SEXPREC's gengc_next_node, gengc_prev_node). Only asked where libR is loaded.
 // SPDX-License-Identifier: MIT
-#include "heap/r_blocks.h"
+#define INSPECTOR_WITHOUT_GIL
+#include "heap/account/r_blocks.h"
 
 enum { CHUNK_HEADER = 16, PAGE_HEADER = 8, CELL_NEXT = 16, CELL_PREVIOUS = 24, CELL_LEAST = 48 };
 enum { PAGE_LEAST = 7000, PAGE_MOST = 8192 }; // R_PAGE_SIZE, below 8,000, and what malloc adds

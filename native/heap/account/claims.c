@@ -1,11 +1,12 @@
 // Which memory beyond the small blocks live objects use: large objects, lists' items, dicts' tables, arrays.
 //
 // A block of more than 512 bytes is not pymalloc's. Of each live object the addresses of such blocks are
-// noted, under its type, so that the account (heap/account.c) can say whose a block of malloc is. Only what
-// C structs tell is read, so that no code of an object runs.
+// noted, under its type, so that the account (heap/account/account.c) can say whose a block of malloc is.
+// Only what C structs tell is read, so that no code of an object runs.
 // SPDX-License-Identifier: MIT
+#define INSPECTOR_WITHOUT_GIL
 #define INSPECTOR_INTERNALS
-#include "heap/claims.h"
+#include "heap/account/claims.h"
 #include "heap/census.h"
 #include "memory/addresses.h"
 #include "objects/spans.h"
@@ -83,9 +84,8 @@ static int look(PyObject *object, const own_bytes_rule *rule, void *argument) {
     return add_buffer(all, object, here);
 }
 
-int claims_collect(claims *ret, PyObject *ours) {
-    spans_prepare();
-    return census_each(ours, look, ret);
+int claims_collect(claims *ret, PyObject *ours, interrupt_watch *watch) {
+    return census_each(ours, look, ret, watch);
 }
 
 int claims_add_told(claims *ret, PyObject *told) {
