@@ -151,12 +151,16 @@ def _free(found: Waits, told: bool) -> Iterator[Answer]:
     if told or not found.threads:
         return
     main, *others = found.threads
-    does = Counter(
-        "runs" if row.kind == "runs" else f"waits for {row.what.partition(' (')[0]}" for row in others
-    )
-    rest = listed([f"{few(count)} {what}" for what, count in does.most_common()], most=3) if does else ""
+    does = Counter("" if row.kind == "runs" else row.what.partition(" (")[0] for row in others)
+    rest = listed([_these(count, what) for what, count in does.most_common()], most=3) if does else ""
     more = f" Of the others {rest}." if rest else ""
     yield answer("waits-alone", f"{_who(main)} {_does(main)}.{more}", EVIDENCE, about=(main.name,))
+
+
+def _these(count: int, what: str) -> str:
+    """ "two wait for the end of a sleep", "one runs"."""
+    ending = "s" if count == 1 else ""
+    return f"{few(count)} wait{ending} for {what}" if what else f"{few(count)} run{ending}"
 
 
 def _tasks(found: Tasks | Unknown) -> Iterator[Answer]:

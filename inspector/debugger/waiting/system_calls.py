@@ -65,7 +65,7 @@ def outside(pid: int, call: Call) -> Outside:
     if number in _EVENTS:
         return Outside("input", f"files or a deadline, in {_EVENTS[number]}", ())
     if number in _TIME:
-        return Outside("time", "its sleep to end", ())
+        return Outside("time", "the end of a sleep", ())
     if number in _CHILDREN:
         child = (first,) if number == 61 and 0 < first < 1 << 31 else ()
         return Outside("process", f"process {first} to end" if child else "a child process to end", child)

@@ -34,7 +34,7 @@ _INSTALLED: Final = re.compile(r"/(site|dist)-packages/")
 _COROUTINES: Final = ("coroutine", "generator", "async_generator")
 _WRAPPERS: Final = ("coroutine_wrapper", "async_generator_asend", "_asyncio.FutureIter")
 _SAID: Final = {
-    "sleep": "its sleep to end", "Lock.acquire": "a lock", "Event.wait": "an event to be set",
+    "sleep": "the end of a sleep", "Lock.acquire": "a lock", "Event.wait": "an event to be set",
     "Condition.wait": "to be notified", "Semaphore.acquire": "a semaphore",
     "Barrier.wait": "others at a barrier",
     "Queue.get": "an item of a queue", "Queue.put": "room in a queue", "Queue.join": "a queue to be done",
