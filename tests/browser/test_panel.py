@@ -129,7 +129,7 @@ def test_from_a_cell_into_c_and_back(lab: Lab, page: Any) -> None:
     out_and_on(page, 3)
     do(page, "stepIn")
     assert frames(page, "array_matrixproduct")[-2:] == ["[interpreter]", "<module>"]
-    variables.get_by_text("numpy.ndarray f8 (3,) 1.0, 1.0, 1.0").first.wait_for()
+    variables.get_by_text("numpy.ndarray float64 (3,) 1.0, 1.0, 1.0").first.wait_for()
     out_and_on(page, 4)
     do(page, "stepIn")
     assert frames(page, "stepped_pyx.doubled") == [

@@ -15,13 +15,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import FunctionType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from inspector.facts.conversion import Loss
 from inspector.facts.nodes import Door, GraphCall, NodeRun, Nodes
-from inspector.tracing.arm.graph_door import Doors
-from inspector.tracing.arm.graph_losses import told
-from inspector.tracing.arm.graph_nodes import Watched, declared
+
+if TYPE_CHECKING:
+    from inspector.tracing.arm.graph_door import Doors
+    from inspector.tracing.arm.graph_nodes import Watched
 
 MODULES: Final = ("pytensor.compile.executor", "pytensor.compile.function.types")
 MOST_CALLS: Final = 100
@@ -117,6 +118,10 @@ def _replace(kind: type) -> tuple[type, Any]:
 
 def _called(before: Callable[..., Any], f: Any, args: Any, kwargs: Any) -> Any:
     """Call, and tell what was seen; a call of a function that is being watched is not watched again."""
+    from inspector.tracing.arm.graph_door import Doors  # needs the extension; a saved trace is drawn without
+    from inspector.tracing.arm.graph_losses import told
+    from inspector.tracing.arm.graph_nodes import Watched
+
     frame = sys._getframe(2)
     if not _listeners or getattr(_busy, "function", None) is not None:
         return before(f, *args, **kwargs)
@@ -144,6 +149,8 @@ def _called(before: Callable[..., Any], f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _rows(watched: Watched) -> tuple[NodeRun, ...]:
+    from inspector.tracing.arm.graph_nodes import declared
+
     return tuple(watched.runs) if watched.runs else tuple(declared(watched))
 
 

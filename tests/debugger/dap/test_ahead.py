@@ -95,5 +95,5 @@ def test_a_step_into_c_after_a_look_at_the_stop(editor: Editor, tmp_path: Path) 
     editor.event("stopped")
     frame = editor.stack(thread)[0]
     assert frame["name"].startswith("array_matrixproduct")
-    assert editor.locals(frame)["args[0]"]["value"].startswith("numpy.ndarray f8 (3,)")
+    assert editor.locals(frame)["args[0]"]["value"].startswith("numpy.ndarray float64 (3,)")
     editor.ask("disconnect", terminateDebuggee=True)

@@ -125,7 +125,9 @@ def test_one_stack_of_both_languages_and_their_variables(editor: Editor, program
     slot = editor.inside(editor.locals(stack[1])["slot"])
     assert slot["*"]["value"] == "list [1, 2, 3]"
     array = editor.locals(stack[3])["a"]
-    assert array["value"] == "f8 (3,) 0.0, 1.0, 2.0" and editor.inside(array)["strides"]["value"] == "(8,)"
+    assert (
+        array["value"] == "float64 (3,) 0.0, 1.0, 2.0" and editor.inside(array)["strides"]["value"] == "(8,)"
+    )
     assert editor.ask("evaluate", expression="n + p->y", frameId=stack[0]["id"])["result"] == "5"
     assert editor.ask("evaluate", expression="items[1]", frameId=stack[3]["id"])["result"] == "2"
     for asked, result in (
@@ -182,7 +184,7 @@ def test_step_into_what_the_line_calls(editor: Editor, program: str) -> None:
     assert names(stops(editor, "next", thread)[1])[0] == ("work", DOT)
     _, stack = stops(editor, "stepIn", thread)
     assert [name for name, _ in names(stack)][-2:] == ["work", "<module>"]
-    assert editor.locals(stack[0])["args[0]"]["value"] == "numpy.ndarray f8 (3,) 0.0, 1.0, 2.0"
+    assert editor.locals(stack[0])["args[0]"]["value"] == "numpy.ndarray float64 (3,) 0.0, 1.0, 2.0"
     editor.ask("continue", threadId=thread)
     editor.event("exited", exitCode=0)
     assert sum(one.get("event") == "stopped" for one in editor.heard) == 5
@@ -205,7 +207,7 @@ def test_functions_are_found_by_name(editor: Editor, program: str) -> None:
     stop = editor.event("stopped")
     assert names(editor.stack(stop["threadId"]))[0][0] == "inner"
     stop, stack = stops(editor, "continue", stop["threadId"])
-    assert editor.locals(stack[0])["args[1]"]["value"] == "numpy.ndarray f8 (3,) 0.0, 1.0, 2.0"
+    assert editor.locals(stack[0])["args[1]"]["value"] == "numpy.ndarray float64 (3,) 0.0, 1.0, 2.0"
     told = {
         one["body"]["breakpoint"]["id"]: one["body"]["breakpoint"]
         for one in editor.heard

@@ -149,7 +149,7 @@ def test_a_breakpoint_in_c_and_by_the_name_of_a_function(panel: Panel) -> None:
     number = panel.begin("import numpy as np\nnp.dot(np.ones(3), np.ones(3))")
     assert panel.event("stopped")["reason"] == "breakpoint"
     stack = panel.stack()
-    assert panel.locals(stack[0])["args[0]"]["value"].startswith("numpy.ndarray f8 (3,)")
+    assert panel.locals(stack[0])["args[0]"]["value"].startswith("numpy.ndarray float64 (3,)")
     panel.body("continue", threadId=1)
     assert any("3.0" in str(one["content"]) for one in panel.done(number))
 
