@@ -394,7 +394,7 @@ def test_samples_answer_first(capsys: pytest.CaptureFixture[str], tmp_path: Path
     """The line where it mostly is, and whether it runs there or waits."""
     from inspector.faces.cli import main
 
-    for line, said in (("time.sleep(0.01)", "it mostly waits: "), ("pass", "it runs: ")):
+    for line, said in (("time.sleep(0.01)", "it mostly waits ("), ("pass", "it runs (")):
         (script := tmp_path / "loop.py").write_text(
             f"import time\nprint(1, flush=True)\nwhile True:\n    {line}\n"
         )

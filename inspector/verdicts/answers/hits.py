@@ -48,7 +48,7 @@ def of_samples(fact: Samples) -> Iterator[Answer]:
     share = f"{min(count / max(fact.rounds, 1), 1):.0%} of {counted(fact.rounds, 'sample')}"
     busy = fact.processor_s / fact.seconds
     runs = "it mostly waits" if busy < IDLE else "it runs"
-    text = f"At {where} in {share}; {runs}: {busy:.0%} of a processor is used."
+    text = f"At {where} in {share}; {runs} ({busy:.0%} of a processor)."
     yield answer("sampled-at", text, "samples.stacks")
 
 
