@@ -21,6 +21,24 @@ class CallChange:
 
 
 @dataclass(frozen=True, slots=True)
+class LineChange:
+    """A statement of the user's code whose verdict or copied bytes differ."""
+
+    file: str
+    line: int
+    """In the later trace; in the earlier one if the statement is gone."""
+    text_before: str
+    """"" if the statement is new."""
+    text_after: str
+    """"" if the statement is gone."""
+    verdict_before: str
+    verdict_after: str
+    copied_bytes_before: int
+    """Copies of libraries on the way included."""
+    copied_bytes_after: int
+
+
+@dataclass(frozen=True, slots=True)
 class TraceDifference:
     """What changed; unchanged calls are only counted."""
 
@@ -34,3 +52,9 @@ class TraceDifference:
     events_after: int
     wall_ns_before: int
     wall_ns_after: int
+    lines: tuple[LineChange, ...] = ()
+    """Sorted by the difference in copied bytes, the largest first."""
+    lines_copied_before: int = 0
+    """Bytes that all statements copied, with copies of libraries on the way; of all calls where no statement
+    is known."""
+    lines_copied_after: int = 0

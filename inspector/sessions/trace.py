@@ -14,7 +14,7 @@ from inspector.facts.statements import Statements
 from inspector.facts.unknown import Unknown
 from inspector.sessions.chosen_modules import names_of
 from inspector.sessions.statements.by_line import Lines
-from inspector.sessions.trace_facts import finished, left_in, statements, whole
+from inspector.sessions.trace_facts import between, finished, left_in, statements, whole
 from inspector.tracing.arm.graph_calls import GraphCalls, names_package
 from inspector.tracing.arm.interrupts import Interrupts
 from inspector.tracing.arm.refusals import not_live
@@ -214,11 +214,10 @@ class Traced:
     def __sub__(self, earlier: Traced) -> Report:
         """Return how the calls and copies differ from those of an earlier trace."""
         from inspector.report import Report
-        from inspector.verdicts.traces import difference
 
         if not isinstance(earlier, Traced):
             return NotImplemented
-        return Report("difference", {"trace_difference": difference(earlier.fact, self.fact)})
+        return Report("difference", between((earlier.fact, earlier.statements), (self.fact, self.statements)))
 
     def tree(self) -> str:
         """Return the whole report as text, nothing collapsed."""

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from inspector.facts.answers import Answers
 from inspector.facts.conversion import Loss, Trace
 from inspector.facts.statements import Bound, Statements
 from inspector.facts.unknown import Unknown
@@ -73,6 +74,15 @@ def finished(recorder: Recorder, watch: StatementWatch | None, of_graphs: tuple[
     lost, given = (*watch.losses(), *of_graphs), watch.given()
     written = written_of(events, (*bound, *(one.site for one in lost)), watch.sources)
     return replace(events, bound=bound, lost=lost, given=given, values_seen=watch.seen, written=written)
+
+
+def between(earlier: tuple[Trace, Statements], later: tuple[Trace, Statements]) -> dict[str, Any]:
+    """What a later trace did otherwise: in a sentence, by line, by call."""
+    from inspector.verdicts.line_differences import answers, with_lines
+    from inspector.verdicts.traces import difference
+
+    told = with_lines(difference(earlier[0], later[0]), earlier[1], later[1])
+    return {"answers": Answers(tuple(answers(told))), "trace_difference": told}
 
 
 def left_in(folder: Path, pid: int, grade: str) -> Events:

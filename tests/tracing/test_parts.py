@@ -108,3 +108,22 @@ def test_a_trace_without_events_has_an_empty_timeline() -> None:
     with inspector.trace("numpy") as made:
         pass
     assert made.timeline().boxes == ()
+
+
+def test_lines_of_two_traces_beside_each_other(tmp_path: Path) -> None:
+    """A line that copies no more, one that is new, one that only moved."""
+    start = "import numpy as np\nx = np.arange(1000.0)\n"
+    scripts = {
+        "before": "y = x.copy()\nz = x.astype('f4')\n",
+        "after": "\n\nz = x.astype('f4')\ny = x[:]\nw = z.tolist()\n",
+    }
+    for name, rest in scripts.items():
+        (tmp_path / "app.py").write_text(start + rest)
+        done = command("trace", "--out", str(tmp_path / name), str(tmp_path / "app.py"))
+        assert done.returncode == 0, done.stderr
+    said = command("diff", str(tmp_path / "before"), str(tmp_path / "after")).stdout
+    assert said.splitlines()[0].strip() == "8.0 kB copied, 4.0 kB less than before."
+    rows = [" ".join(row.split()) for row in said.splitlines()]
+    assert "6 y = x[:] copied → view 8.0 kB → 0 B" in rows
+    assert "7 w = z.tolist() new line → copied 0 B → 4.0 kB" in rows
+    assert not any("astype" in row for row in rows[:5])

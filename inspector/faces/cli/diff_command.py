@@ -60,7 +60,8 @@ def _between_traces(first: Traced | Report, second: Traced | Report, options: ar
         )
     difference = second - first
     show(difference, options)
-    return EXIT_FINDINGS if difference.trace_difference.changes else EXIT_DONE
+    told = difference.trace_difference
+    return EXIT_FINDINGS if told.changes or told.lines else EXIT_DONE
 
 
 def _between_processes(change: Difference) -> Difference:
