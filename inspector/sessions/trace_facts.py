@@ -78,7 +78,7 @@ def finished(recorder: Recorder, watch: StatementWatch | None, of_graphs: tuple[
 
 def between(earlier: tuple[Trace, Statements], later: tuple[Trace, Statements]) -> dict[str, Any]:
     """What a later trace did otherwise: in a sentence, by line, by call."""
-    from inspector.verdicts.line_differences import answers, with_lines
+    from inspector.verdicts.statements.two_traces import answers, with_lines
     from inspector.verdicts.traces import difference
 
     told = with_lines(difference(earlier[0], later[0]), earlier[1], later[1])
