@@ -85,6 +85,16 @@ class Grown:
 
 
 @dataclass(frozen=True, slots=True)
+class Hung:
+    """What a name keeps in all."""
+
+    name: str
+    bytes: int
+    """Also what others keep too, and pages that were never touched."""
+    objects: int
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """All resident memory of a process; the rows add up to it."""
 
@@ -106,6 +116,8 @@ class Account:
     """Huge pages of the system's pool (hugetlbfs): the kernel counts them in no resident set."""
     malloc: str = ""
     """The library whose malloc is called instead of glibc's: its blocks are not told apart."""
+    hung: tuple[Hung, ...] = ()
+    """The names that keep most, where the largest objects were asked for and say too little."""
 
     def row(self, kind: str) -> AccountRow:
         """The row of a kind; an empty one where there is none."""

@@ -51,7 +51,12 @@ def memory(
         from inspector.objects.probes.given_back import given_back
 
         found = replace(found, returnable=given_back(found))
-    return with_answers(_up_to_date(found))
+    said = with_answers(_up_to_date(found))
+    if largest and said.is_self and all(one.slug != "held" for one in said.answers):
+        from inspector.objects.probes.hung import hung
+
+        said = with_answers(replace(said, hung=hung(known or {})))
+    return said
 
 
 def _up_to_date(found: Account) -> Account:

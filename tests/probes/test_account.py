@@ -311,6 +311,26 @@ def test_the_largest_objects_have_a_path_to_a_name() -> None:
     ]
 
 
+KEEPING = """
+import inspector
+class Cache:
+    def __init__(self):
+        self.rows = {number: bytes(500) for number in range(100_000)}
+small, cache = [1, 2], Cache()
+before = sum(map(len, cache.rows.values()))
+found = inspector.memory(largest=4)
+print(found.answers[1].text)
+print(found.hung[0].bytes / before)
+"""
+
+
+@pytest.mark.core
+def test_the_name_that_keeps_most_is_told_where_no_object_is_large() -> None:
+    text, share = ran("-c", KEEPING).stdout.splitlines()
+    assert text.startswith("`cache` keeps ") and " in all, in 200," in text
+    assert 1 < float(share) < 1.4, "the bytes, with the heads of 100,000 objects and the dict"
+
+
 @pytest.mark.core
 def test_the_tools_own_objects_are_not_among_the_largest() -> None:
     found = told(

@@ -34,7 +34,9 @@ def with_answers(account: Account) -> Account:
         text += f" {code('malloc')} is {account.malloc}'s: its blocks, live and free, are not told apart."
     evidence = [f"account.rows.{row.kind}" for row in shown]
     first = answer("account", text, *evidence, costs_bytes=total)
-    return replace(account, answers=(first, *_held(account), *map(_returnable, account.returnable)))
+    return replace(
+        account, answers=(first, *(_held(account) or _hung(account)), *map(_returnable, account.returnable))
+    )
 
 
 def _held(account: Account) -> tuple[Answer, ...]:
@@ -51,6 +53,15 @@ def _held(account: Account) -> tuple[Answer, ...]:
     if len(hung[most]) > 1:
         text = f"At least {amount} of it hang on {code(most)}: {len(hung[most])} of the largest objects."
     return (answer("held", text, "account.largest", costs_bytes=sums[most]),)
+
+
+def _hung(account: Account) -> tuple[Answer, ...]:
+    """The name that keeps most: "`history` keeps 80 MB in 200 objects"."""
+    most = account.hung[0] if account.hung else None
+    if most is None or most.bytes < LEAST_SHARE * account.resident_bytes:
+        return ()
+    text = f"{code(most.name)} keeps {size(most.bytes)} in all, in {counted(most.objects, 'object')}."
+    return (answer("held", text, "account.hung", costs_bytes=most.bytes, about=(most.name,)),)
 
 
 def _name(path: str) -> str:
