@@ -284,8 +284,13 @@ def _object_of(buffer: Any) -> tuple[int, ...]:
 
 
 def _may_call_array() -> bool:
-    """Whether pyarrow.array has no pandas to import: whoever made a buffer over an ndarray has called it."""
-    return "numpy" in sys.modules and ("pandas" in sys.modules or not _is_installed("pandas"))
+    """Whether pyarrow.array has no pandas to import: whoever made a buffer over an ndarray has called it.
+
+    While it imports pandas, it must not be called again: it waits for itself.
+    """
+    pandas = sys.modules.get("pandas")
+    is_ready = pandas is not None and not getattr(pandas.__spec__, "_initializing", False)
+    return "numpy" in sys.modules and (is_ready or (pandas is None and not _is_installed("pandas")))
 
 
 _is_installed = functools.cache(importlib.util.find_spec)

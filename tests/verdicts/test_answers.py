@@ -523,7 +523,7 @@ def test_objects_of_c_without_bytes_to_show_say_what_they_are() -> None:
     assert texts(inspector.inspect(digest))[0].startswith("A running hash: it keeps a state of fixed size")
     assert sys.getsizeof(digest) == fed
     drawn = inspector.inspect(zlib.compressobj()).drawn(width=80).to_text()
-    assert "A compressor:" in drawn and "without what it keeps in C, which is not known" in drawn
+    assert "A compressor:" in drawn and "without what it keeps" in drawn
 
 
 def test_what_no_row_of_a_container_shows_is_counted_too() -> None:
