@@ -5,6 +5,7 @@ import numpy as np
 import pyarrow as pa
 import told
 
+pa.array([0.0])  # the first one imports pandas, where that is installed
 a = np.random.default_rng(7).random(4096)
 p = pa.array(a)
 q = p.cast("float32")
