@@ -42,6 +42,8 @@ class Heap:
 
 
 UNCOUNTED: Final = Unknown("not counted")
+MORE: Final = "+"
+"""Before the addresses of blocks that are not all that a name holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,8 @@ class Held:
     bytes: int | Unknown
     """Of all that it reaches, with what that keeps unseen: an index, a graph, the rest of a base."""
     where: str = field(default="", compare=False)
-    """Addresses of its blocks, "7f00-7f10 7f80-7f90", if it is nothing else. A str: no census counts it."""
+    """Addresses of its blocks, "7f00-7f10 7f80-7f90", with "+" before if it is more than these. A str: no
+    census counts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,7 @@ def _name(held: Held, before: Held | None) -> NameChange:
 
 def _shown_of(held: Held, stayed: list[Held]) -> str:
     """The name that was there before, and still is, with all bytes of a new one; "" if there is none."""
-    own = _pairs(held.where)
+    own = [] if held.where.startswith(MORE) else _pairs(held.where)
     for other in stayed:
         theirs = _pairs(other.where)
         if own and all(any(a <= start and stop <= b for a, b in theirs) for start, stop in own):
@@ -208,7 +211,7 @@ def _shown_of(held: Held, stayed: list[Held]) -> str:
 
 
 def _pairs(where: str) -> list[tuple[int, int]]:
-    both = (one.partition("-") for one in where.split())
+    both = (one.partition("-") for one in where.removeprefix(MORE).split())
     return [(int(start, 16), int(stop, 16)) for start, _, stop in both]
 
 

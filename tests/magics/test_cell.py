@@ -161,6 +161,9 @@ def test_what_an_error_keeps_is_told_by_its_variable(shown) -> None:
 @pytest.mark.libraries
 def test_a_column_of_a_frame_that_was_there_shows_its_bytes(shown, run) -> None:
     run("import pandas as pd\nframe = pd.DataFrame({'a': [1.0] * 9_000, 'b': [2.0] * 9_000})")
-    said = shown("%%inspect\ncolumn = frame['a']")
-    run("del frame, column, pd")
-    assert said.split("\n")[0].strip() == "column shows bytes of frame, which were there before."
+    run("texts = pd.DataFrame({'a': range(50_000), 't': [f'{n}' for n in range(50_000)]})")
+    for name in ("frame", "texts"):
+        said = shown(f"%%inspect\ncolumn = {name}['a']")
+        assert said.split("\n")[0].strip() == f"column shows bytes of {name}, which were there before."
+        run("del column")
+    run("del frame, texts, pd")

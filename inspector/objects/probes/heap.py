@@ -12,7 +12,7 @@ from inspector import _native
 from inspector.errors import no_plain_dict
 from inspector.facts.account import Account, AccountPart, AccountRow
 from inspector.facts.answers import Answer
-from inspector.facts.heap import Heap, Held, NameChange, Snapshot, TypeChange, TypeCount, by_name
+from inspector.facts.heap import MORE, Heap, Held, NameChange, Snapshot, TypeChange, TypeCount, by_name
 from inspector.facts.unknown import Unknown
 from inspector.objects.layers.pages import resident_bytes
 
@@ -80,7 +80,8 @@ def _names(names: dict[str, Any]) -> tuple[tuple[Held, ...], int | Unknown, bool
 def _held(row: _Row, of: Reached, behind_bytes: int) -> Held:
     name, type_name, address, references, _ = row
     count = Unknown("immortal: its count has no meaning") if references is None else references
-    is_whole = len(of.blocks) <= MOST_BLOCKS and of.own_bytes <= MOST_OWN_BYTES
-    where = " ".join(f"{b.range.start:x}-{b.range.stop:x}" for b in of.blocks) if is_whole else ""
+    blocks = of.blocks if len(of.blocks) <= MOST_BLOCKS else ()
+    where = " ".join(f"{b.range.start:x}-{b.range.stop:x}" for b in blocks)
+    where = where if of.own_bytes <= MOST_OWN_BYTES else f"{MORE}{where}"
     held = (of.bytes or row[4]) + behind_bytes
     return Held(name, type_name, f"{address:#x} {type_name}", count, held, where)
