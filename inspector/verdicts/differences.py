@@ -59,7 +59,9 @@ def answers(fact: Difference, growth: Growth | None = None, kept: Contents | Non
     beside = fact.resident_bytes - max(more, 0) - by_error if isinstance(fact.resident_bytes, int) else 0
     is_told = growth and sum(row.bytes for row in growth.sources) - max(more, 0) >= beside / 2
     asked = tuple(asked_for(growth)) if growth and is_told else ()
-    if beside >= max(LEAST_GROWN_BYTES, more):
+    free = sum(row.bytes for row in fact.grew if row.kind == "free")  # the next statements use it
+    is_first = beside - free >= max(LEAST_GROWN_BYTES, more)
+    if is_first:
         yield _beside(beside, fact, more)
         yield from asked
     views = [row for row in fact.names if row.of]
@@ -72,7 +74,7 @@ def answers(fact: Difference, growth: Growth | None = None, kept: Contents | Non
         yield _shown(views)
     if gone:
         yield _gone(gone, fact.bytes - more)
-    if LEAST_GROWN_BYTES <= beside < more:
+    if beside >= LEAST_GROWN_BYTES and not is_first:
         yield _beside(beside, fact, more)
         yield from asked
     if growth and not asked and more >= LEAST_NATIVE_BYTES and _is_gathered(fact):
