@@ -96,7 +96,8 @@ class Sampled:
         mean = SAMPLE_BYTES if self._has_samples else 0
         self.forget()
         if not self._is_open:  # they refer to this one: a collection would free them in a later block
-            del self._imports, self._loads
+            for name in ("_imports", "_loads"):
+                vars(self).pop(name, None)
         more = grown(*both) if both else ()
         return Growth(change, more, sources, mean, dropped, watched, (), tuple(map(brief, both)))
 
