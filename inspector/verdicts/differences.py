@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from inspector.facts.account import KINDS, Grown
-from inspector.facts.amounts import size
+from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer, Answers
 from inspector.facts.contents import Contents
 from inspector.facts.growth import Growth
@@ -128,9 +128,12 @@ def _left(fact: Difference, more: int) -> Answer:
     rows = sorted((row for row in fact.names if _more(row) > trivial), key=_more, reverse=True)
     each = (f"{code(row.name)} {size(_more(row))}" for row in rows)
     once = ", each byte once" if size(more) != size(sum(map(_more, rows))) else ""
-    text = f"Names hold {size(more)} more{once}: {listed(each, MOST_NAMED)}."
+    text = f"Names hold {size(more)} more{once}: {listed(each, MOST_NAMED)}." if rows else ""
     if len(rows) == 1:
         text = f"{code(rows[0].name)} holds {size(more)} more."
+    if not rows:
+        small = [row for row in fact.names if _more(row) > 0]
+        text = f"{counted(len(small), 'name')} hold {size(more)} more, each at most {size(trivial)}."
     about = tuple(row.name for row in rows)
     return answer("names-hold-more", text, "difference.names", about=about, costs_bytes=more)
 

@@ -8,6 +8,7 @@ Programs run in processes of their own: their heaps are their own, and one may b
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import sysconfig
@@ -327,7 +328,7 @@ print(found.hung[0].bytes / before)
 @pytest.mark.core
 def test_the_name_that_keeps_most_is_told_where_no_object_is_large() -> None:
     text, share = ran("-c", KEEPING).stdout.splitlines()
-    assert text.startswith("`cache` keeps ") and " in all, in 199," in text, "256 ints are everybody's"
+    assert re.match(r"`cache` keeps \d+ MB in all, in 19[89],\d+ objects", text), "small ints are everybody's"
     assert 1 < float(share) < 1.4, "the bytes, with the heads of 100,000 objects and the dict"
 
 

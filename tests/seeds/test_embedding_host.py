@@ -15,11 +15,11 @@ import pytest
 from embedded import launched, of, ran
 from refused import refused
 
-from inspector.facts.conversion import Trace
 from inspector.facts.hosted import Hosted
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
 from inspector.sessions import running
+from inspector.sessions.trace import Traced
 from inspector.sessions.trace_launched import launch
 
 pytestmark = pytest.mark.skipif(
@@ -229,7 +229,7 @@ def test_uwsgi(tmp_path: Path) -> None:
         (owner,) = [one for one in other.owners("app.kept").owners if one.certain]
         assert owner.key == "kept"
         traced = other.trace(0.05, deadline_s=60)
-        assert isinstance(traced, Trace), traced.instead
+        assert isinstance(traced, Traced), traced.instead
         assert traced.hosted.hosts == ("uwsgi-core",)
 
 
@@ -259,7 +259,7 @@ def test_a_host_that_hides_its_python(tmp_path: Path) -> None:
         (owner,) = [one for one in other.owners("rows").owners if one.certain]
         assert (owner.kind, owner.key) == ("global", "rows")
         looked = other.trace(0.3)
-        assert not isinstance(looked, Trace) and "the program hides its Python" in str(looked.instead)
+        assert not isinstance(looked, Traced) and "the program hides its Python" in str(looked.instead)
 
 
 EARLY = r"""

@@ -33,6 +33,11 @@ def test_what_names_hold_more_and_what_only_shows_older_bytes() -> None:
     assert [one.text for one in answers(lost)] == [said_of_lost]
 
 
+def test_many_names_of_which_none_holds_much() -> None:
+    names = [NameChange(f"n{i}", "born", "list", 1, 100) for i in range(600)]
+    assert said(names, 60_000) == ["600 names hold 60 kB more, each at most 600 B."]
+
+
 def test_what_two_names_hold_is_counted_once() -> None:
     names = {"old": np.ones(50_000)}
     before = inspector.snapshot(names)
