@@ -1,15 +1,23 @@
 """Where the memory of a process went, and what fills its heap."""
 
 # SPDX-License-Identifier: MIT
+import ctypes
 import os
+import sys
+import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from heapq import nlargest
+from typing import Any, Final
 
 from inspector.binaries import smaps
-from inspector.facts.account import Account, less_lost, up_to_date
+from inspector.facts.account import Account, Hung, less_lost, up_to_date
 from inspector.facts.heap import Heap
+from inspector.objects.classes import module_names
 
+MOST_TOLD: Final = 3
+MOST_S: Final = 0.5
+"""After that no further name is looked at."""
 STEADY: Final = 0.99
 """Of the resident set: what is left of it after an account that still holds."""
 
@@ -53,10 +61,31 @@ def memory(
         found = replace(found, returnable=given_back(found))
     said = with_answers(_up_to_date(found))
     if largest and said.is_self and all(one.slug != "held" for one in said.answers):
-        from inspector.objects.probes.hung import hung
-
-        said = with_answers(replace(said, hung=hung(known or {})))
+        said = with_answers(replace(said, hung=_hung(known or _of_main())))
     return said
+
+
+def _hung(known: Mapping[int, str]) -> tuple[Hung, ...]:
+    """The names that keep most, each walked alone: what two of them share counts for both.
+
+    `known`: id of an object that lives -> its name.
+    """
+    from inspector import _native
+    from inspector.objects.probes.contents import contents
+
+    found, begin = [], time.monotonic()
+    for address, name in known.items():
+        if time.monotonic() - begin > MOST_S:
+            break
+        held = contents(_native.Subject(ctypes.cast(address, ctypes.py_object).value))
+        if held is not None:
+            found.append(Hung(name, held.bytes, held.objects))
+    return tuple(nlargest(MOST_TOLD, found, key=lambda one: one.bytes))
+
+
+def _of_main() -> dict[int, str]:
+    names: dict[str, Any] = module_names(sys.modules.get("__main__")) or {}
+    return {id(value): name for name, value in list(names.items()) if not name.startswith("__")}
 
 
 def _up_to_date(found: Account) -> Account:
