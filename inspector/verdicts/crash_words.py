@@ -69,8 +69,7 @@ def _place(frames: Sequence[Frame]) -> tuple[str, str]:
 
 def _python_line(lines: Sequence[str]) -> str:
     """The innermost line of the user's own, else of Python: "ctypes/__init__.py:519" says little."""
-    own = (line for line in lines if not any(part in line for part in _INSTALLED))
-    return next(own, lines[0] if lines else "")
+    return next(filter(is_own, lines), lines[0] if lines else "")
 
 
 def _named(frame: Frame) -> str:
@@ -126,6 +125,11 @@ def _nulls(variable: Argument) -> Iterator[str]:
         yield variable.name
     if value.startswith("{"):
         yield from (f"{variable.name}.{member}" for member in re.findall(r"(\w+) = 0x0\b", value))
+
+
+def is_own(line: str) -> bool:
+    """Whether "file:line" is none of Python's own files and of no installed package."""
+    return not any(part in line for part in _INSTALLED)
 
 
 def _called_from(line: str) -> Iterator[Answer]:

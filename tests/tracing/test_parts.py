@@ -127,3 +127,12 @@ def test_lines_of_two_traces_beside_each_other(tmp_path: Path) -> None:
     assert "6 y = x[:] copied → view 8.0 kB → 0 B" in rows
     assert "7 w = z.tolist() new line → copied 0 B → 4.0 kB" in rows
     assert not any("astype" in row for row in rows[:5])
+
+
+def test_no_copy_in_either_trace_is_said_with_what_was_looked_at() -> None:
+    with inspector.trace("numpy") as before:
+        x = np.arange(100.0)
+        x[:50].sum()
+    (said,) = (before - before).answers.rows
+    assert said.text == f"No copy was seen in {before.events:,} records; before, none in {before.events:,}."
+    assert not said.certain

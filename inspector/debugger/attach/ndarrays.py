@@ -24,10 +24,7 @@ _OWNS: Final = 4
 
 
 def array(objects: Objects, address: int) -> tuple[tuple[str, str], ...]:
-    """dtype, strides, address and first values of an ndarray; empty for others.
-
-    PyArrayObject_fields and PyArray_Descr of numpy/ndarraytypes.h.
-    """
+    """dtype, strides, address and first values of an ndarray; empty for others."""
     found = _layout(objects, address)
     if found is None:
         return ()
@@ -100,9 +97,10 @@ def owned(objects: Objects, address: int, names: dict[int, str]) -> RemoteArray 
 
 def whole(objects: Objects, address: int) -> tuple[int, int] | None:
     """(first byte, bytes) of the memory that an ndarray shows: its base's, if that is an ndarray."""
-    found = _layout(objects, address)
-    base = objects.memory.word(address + BASE) if found else 0
-    return (whole(objects, base) if base else None) or (found and (found.start, found.bytes))
+    own = _layout(objects, address)
+    base = objects.memory.word(address + BASE) if own else 0
+    found = (_layout(objects, base) if base else None) or own
+    return (found.start, found.bytes) if found else None
 
 
 def array_bytes(objects: Objects, address: int, item: tuple[int, ...]) -> tuple[int, int, str] | None:

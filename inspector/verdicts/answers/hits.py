@@ -7,12 +7,12 @@ from typing import Final
 
 from inspector.facts.amounts import counted
 from inspector.facts.answers import Answer
+from inspector.facts.nothing import Nothing
 from inspector.facts.remote import Samples
 from inspector.facts.stack import Frame, Hits
 from inspector.verdicts.answers.words import answer, code
+from inspector.verdicts.crash_words import is_own
 
-_INSTALLED: Final = ("-packages/", "/lib/python3", "<frozen ")
-"""Parts of paths of Python's own files and of installed packages."""
 MOST_LINES: Final = 3
 IDLE: Final = 0.1
 """Share of a processor under which a process mostly waits."""
@@ -27,7 +27,9 @@ def of_hits(fact: Hits) -> Iterator[Answer]:
     names = " and ".join(code(place.place) for place in fact.places[:2])
     what = names if len(fact.places) <= 2 else counted(len(fact.places), "function")
     if not total:
-        yield answer("not-called", f"No call of {what} was seen.", "breaks.places")
+        found = Nothing("the threads that were watched", "calls that a compiler inlined")
+        text = f"No call of {what} was seen in {found}."
+        yield answer("not-called", text, "breaks.places", certain=found.is_closed, nothing=found)
     elif fact.hits:
         lines = Counter(_own_line(hit.stack.frames) for hit in fact.hits)
         least = "At least " if any(place.says for place in fact.places) else ""
@@ -55,11 +57,7 @@ def of_samples(fact: Samples) -> Iterator[Answer]:
 def _own_line(frames: Sequence[Frame]) -> str:
     """ "app.py:3": the innermost line that is not of an installed package; "" for none."""
     lines = (str(one.line) for one in frames if one.kind == "python" and not one.plumbing)
-    return next((line.rpartition("/")[2] for line in lines if _is_own(line)), "")
-
-
-def _is_own(line: str) -> bool:
-    return not any(part in line for part in _INSTALLED)
+    return next((line.rpartition("/")[2] for line in lines if is_own(line)), "")
 
 
 def _from(lines: Counter[str]) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from inspector.facts.amounts import size
+from inspector.facts.amounts import counted, size
 from inspector.facts.answers import Answer
+from inspector.facts.nothing import Nothing
 from inspector.facts.statements import Statement, Statements
 from inspector.facts.trace_difference import LineChange, TraceDifference
 from inspector.facts.unknown import Unknown
@@ -53,7 +54,14 @@ def answers(told: TraceDifference) -> Iterator[Answer]:
     word = "less" if after < before else "more"
     told_by = f"{size(abs(before - after))} {word} than" if before != after else "as much as"
     slug = f"copies-{word}" if before != after else "copies-same"
-    yield answer(slug, f"{size(after)} copied, {told_by} before.", "trace_difference.lines")
+    text = f"{size(after)} copied, {told_by} before."
+    if after:
+        yield answer(slug, text, "trace_difference.lines")
+        return
+    found = Nothing(counted(told.events_after, "record"), "what no call was recorded for")
+    earlier = f"{size(before)} were copied" if before else f"none in {told.events_before:,}"
+    none = f"No copy was seen in {found.covered}; before, {earlier}."
+    yield answer(slug, none, "trace_difference.lines", certain=found.is_closed, nothing=found)
 
 
 def _lines(found: Statements) -> dict[tuple[str, str, int], _Line]:
